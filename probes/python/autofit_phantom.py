@@ -50,6 +50,9 @@ FUNCTIONS = (
 # ... and those that make a tensor of nothing but their arguments; not zeros():
 # kernels write into what it makes, and tell nobody.
 FACTORIES = "arange ones tensor".split()
+# Files of libraries that only ask whether a step is made (as it is with finite
+# numbers), a training saved, or ended.
+HARMLESS = ("grad_scaler.py", "model_checkpoint.py", "early_stopping.py")
 # The answer that finite numbers give.
 HEALTH = {"isnan": False, "isinf": False, "isfinite": True}
 
@@ -90,11 +93,9 @@ class Asked(object):
         self.times = 0
 
     def note(self, what):
-        # Numbers are taken to be finite, and then a scaler of losses steps.
-        asks = sys._getframe(2).f_code.co_filename
-        if asks.startswith(self.inside) and asks.endswith("grad_scaler.py"):
-            return
         place = self.find()
+        if place is None:
+            return
         self.times = self.times + 1 if place == self.place else 1
         self.place = place
         text = "%s:%d %s" % (os.path.basename(place[0])[-48:], place[1], what)
@@ -108,16 +109,22 @@ class Asked(object):
         self.times = 0
 
     def find(self):
-        """The line that asks: the user's own, else the nearest not torch's."""
+        """
+        The line that asks: the user's own, else the nearest not torch's. None:
+        a library that takes no more memory, whatever the answer is.
+        """
         found = None
         frame = sys._getframe(1)
         while frame is not None:
             name = frame.f_code.co_filename
-            if name != __file__ and not name.startswith(self.inside):
-                place = (name, frame.f_lineno)
-                if not is_installed(name):
-                    return place
-                found = found or place
+            is_torch = name.startswith(self.inside)
+            if is_torch or is_installed(name):
+                if os.path.basename(name) in HARMLESS:
+                    return None
+                if not is_torch:
+                    found = found or (name, frame.f_lineno)
+            elif name != __file__:
+                return name, frame.f_lineno
             frame = frame.f_back
         return found or ("a library", 0)
 
