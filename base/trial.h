@@ -76,6 +76,7 @@ struct trial {
 	/* Its data came in their own order, and were seen only in part. */
 	bool data_in_order;
 	bool is_idle; /* its first steps found no gradient */
+	bool has_evaluated; /* between two of its steps, or behind them */
 	/* Its optimizer holds parameters that are not trained yet. */
 	bool has_frozen;
 	/* It rose by about as much with every step; 0: it did not. */

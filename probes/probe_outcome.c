@@ -208,6 +208,7 @@ static void fill_trial(const struct probe *probe, struct trial *trial)
 	trial->limit_bytes = probe->evidence.memory.limit_bytes;
 	trial->steps = probe_steps(probe, &trial->steps_source);
 	trial->phase = phase_of(probe, trial);
+	trial->has_evaluated = probe->readings.has_evaluated;
 	trial->peak_is_lower_bound = !fits;
 	trial->peak_has_files =
 		!probe_is_cuda(probe) && probe->readings.host.peak_has_files;

@@ -146,6 +146,8 @@ static void watch_python(struct probe *probe)
 	readings->python = channel_read(&readings->channel);
 	if (readings->python.phase > readings->furthest_phase)
 		readings->furthest_phase = readings->python.phase;
+	if (readings->python.phase == PHASE_EVAL && readings->python.steps)
+		readings->has_evaluated = true;
 }
 
 static void watch_preload(struct probe *probe)

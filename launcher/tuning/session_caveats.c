@@ -131,7 +131,7 @@ static bool is_exercised(const struct command *command, const char *what,
 	if (strcmp(what, "evaluation") == 0)
 		return !may_do(command, &probe->evaluation,
 			       command->evaluates) ||
-		       (trial && trial->phase == PHASE_EVAL);
+		       (trial && trial->has_evaluated);
 	if (strcmp(what, "saving") == 0)
 		return !may_do(command, &probe->saving, command->saves) ||
 		       (trial && trial->phase == PHASE_SAVE);

@@ -209,9 +209,50 @@ static void frozen_parameters_were_not_trained(void **state)
 	}
 }
 
+/* Saving comes behind an evaluation, and does not hide it. */
+static void what_a_probe_came_to_is_not_left_out(void **state)
+{
+	static const struct {
+		struct trial trial;
+		bool evaluation, saving; /* was not run */
+	} cases[] = {
+		{ { .phase = PHASE_TRAIN }, true, true },
+		{ { .phase = PHASE_EVAL }, true, true },
+		{ { .phase = PHASE_EVAL, .has_evaluated = true }, false, true },
+		{ { .phase = PHASE_SAVE }, true, false },
+		{ { .phase = PHASE_SAVE, .has_evaluated = true },
+		  false,
+		  false },
+		{ { .phase = PHASE_TRAIN, .ran_to_end = true }, false, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct answered answered;
+		struct strlist *left_out = &answered.preset.probe.not_exercised;
+		struct strlist *not_run = &answered.result.record.not_exercised;
+
+		answered_make(&answered, PROBE_HOST, false);
+		strlist_add(left_out, "evaluation");
+		strlist_add(left_out, "saving");
+		session_caveats_add(&answered.session, &cases[i].trial);
+		assert_int_equal(not_run->count,
+				 cases[i].evaluation + cases[i].saving);
+		if (cases[i].evaluation)
+			assert_string_equal(not_run->items[0], "evaluation");
+		if (cases[i].saving)
+			assert_string_equal(not_run->items[cases[i].evaluation],
+					    "saving");
+		strlist_release(left_out);
+		strlist_release(not_run);
+		strlist_release(&answered.result.record.caveats);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_probe_came_to_is_not_left_out),
 		cmocka_unit_test(a_peak_is_said_to_be_what_it_is),
 		cmocka_unit_test(a_check_replaces_what_it_saw_better),
 		cmocka_unit_test(ranks_that_are_open_are_said),
