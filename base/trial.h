@@ -75,7 +75,7 @@ struct trial {
 	bool sizes_differ;
 	/* Its data came in their own order, and were seen only in part. */
 	bool data_in_order;
-	bool is_idle; /* its first steps found no gradient */
+	bool is_idle;       /* its first steps found no gradient */
 	bool has_evaluated; /* between two of its steps, or behind them */
 	/* Its optimizer holds parameters that are not trained yet. */
 	bool has_frozen;
@@ -130,15 +130,6 @@ static inline bool trial_fits(const struct trial *trial)
 	       trial->verdict == VERDICT_FITS_BARELY;
 }
 
-/* Samples of one rank in a second; 0: not known. */
-static inline double trial_rate(const struct trial *trial)
-{
-	return trial->step_seconds > 0
-		       ? (double)trial->micro_batch *
-				 (double)trial->grad_accum / trial->step_seconds
-		       : 0;
-}
-
 /*
  * How often memory was used as a whole step uses it. Where the micro-steps of
  * an accumulation are alike, each after the first step shows as much as a step.
@@ -161,6 +152,26 @@ static inline bool trial_step_is_whole(const struct trial *trial)
 
 	return seen > 0 &&
 	       seen == count_product(trial->micro_batch, trial->grad_accum);
+}
+
+/* The micro-steps of its steps: fewer than were asked for where a script has a
+ * smaller accumulation at first. */
+static inline int64_t trial_step_passes(const struct trial *trial)
+{
+	return trial->seen_accum && trial->seen_accum < trial->grad_accum &&
+			       !trial_step_is_whole(trial)
+		       ? trial->seen_accum
+		       : trial->grad_accum;
+}
+
+/* Samples of one rank in a second; 0: not known. */
+static inline double trial_rate(const struct trial *trial)
+{
+	return trial->step_seconds > 0
+		       ? (double)trial->micro_batch *
+				 (double)trial_step_passes(trial) /
+				 trial->step_seconds
+		       : 0;
 }
 
 /* What a step takes beside its micro-steps: the optimizer; 0: not known. */

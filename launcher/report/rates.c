@@ -26,12 +26,15 @@ double rates_samples_per_second(const struct result *result,
 				const struct trial *trial, int64_t accum)
 {
 	int64_t world = result->record.batch.world_size;
-	double more = (double)(accum - trial->grad_accum) *
-		      passes_of_micro_step(trial);
-	double seconds = trial->step_seconds + more * trial->pass_seconds;
+	int64_t ran = trial_step_passes(trial);
+	double more, seconds;
 
+	if (accum == trial->grad_accum)
+		accum = ran;
+	more = (double)(accum - ran) * passes_of_micro_step(trial);
+	seconds = trial->step_seconds + more * trial->pass_seconds;
 	if (!(trial->step_seconds > 0) || !(seconds > 0) ||
-	    (accum != trial->grad_accum && !(trial->pass_seconds > 0)))
+	    (accum != ran && !(trial->pass_seconds > 0)))
 		return 0;
 	return (double)trial->micro_batch * (double)accum *
 	       (double)(world > 0 ? world : 1) / seconds;
