@@ -72,8 +72,8 @@ void session_estimate_start(const struct session_setup *given,
 	}
 	set_line(&estimate, problem);
 	result->estimate = xasprintf(
-		"estimate  %s with micro %lld (%s to %s; peak: %s); autofit "
-		"devices --watch shows what the GPU has",
+		"estimate  %s with micro %lld (%s to %s; peak: %s); what it "
+		"assumes: autofit estimate -- ...",
 		bytes_format(peak, (uint64_t)estimate.peak[TIER_PROCESS]),
 		(long long)all.run.micro_batch,
 		bytes_format(low, (uint64_t)estimate.low[TIER_PROCESS]),

@@ -58,7 +58,7 @@ def it_starts_at_the_estimate():
     equal("with a model: the answer", best["micro_batch"], 16)
     equal("with a model: the first size", sizes[0], 8)
     holds("with a model: said", answer.err,
-          r"estimate +[\d.]+ GiB with micro 1 ", "autofit devices --watch")
+          r"estimate +[\d.]+ GiB with micro 1 ", "autofit estimate -- ")
     check("with a model: in JSON", "GiB" in (answer.result["estimate"] or ""))
     sizes = [probe["micro_batch"] for probe in own.result["probes"]]
     equal("without: the command's own size", sizes[0], 1)
