@@ -91,6 +91,15 @@ class Asked(object):
         self.inside = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
         self.place = None
         self.times = 0
+        from opcode import opmap
+
+        self.assertion = opmap.get("LOAD_ASSERTION_ERROR")
+        self.asking = frozenset(
+            opmap[name]
+            for name in opmap
+            if name in ("CACHE", "EXTENDED_ARG", "TO_BOOL", "COMPARE_OP")
+            or "JUMP" in name and "TRUE" in name
+        )
 
     def note(self, what):
         place = self.find()
@@ -111,22 +120,34 @@ class Asked(object):
     def find(self):
         """
         The line that asks: the user's own, else the nearest not torch's. None:
-        a library that takes no more memory, whatever the answer is.
+        a library that takes no more memory, whatever the answer is, or an
+        assertion, for which there is one answer.
         """
         found = None
         frame = sys._getframe(1)
+        while frame.f_code.co_filename == __file__:
+            frame = frame.f_back
+        if self.is_asserted(frame):
+            return None
         while frame is not None:
             name = frame.f_code.co_filename
             is_torch = name.startswith(self.inside)
-            if is_torch or is_installed(name):
-                if os.path.basename(name) in HARMLESS:
-                    return None
-                if not is_torch:
-                    found = found or (name, frame.f_lineno)
-            elif name != __file__:
+            if not is_torch and not is_installed(name):
                 return name, frame.f_lineno
+            if os.path.basename(name) in HARMLESS:
+                return None
+            if not is_torch:
+                found = found or (name, frame.f_lineno)
             frame = frame.f_back
         return found or ("a library", 0)
+
+    def is_asserted(self, frame):
+        """Behind the jump that asks, the error of an assertion is loaded."""
+        code = frame.f_code.co_code
+        for at in range(frame.f_lasti, len(code), 2):
+            if code[at] not in self.asking:
+                return code[at] == self.assertion
+        return False
 
 
 def is_installed(name):

@@ -189,6 +189,11 @@ def health(s):
         raise SystemExit("not a number")
 
 
+def asserted(s):
+    assert (s.y <= s.y.abs()).all()
+    assert s.loss.item() >= 0, "a square"
+
+
 def host_mask(s):
     """A mask from the data loader: its values are known."""
     inside = CPU_MASK.clone()
@@ -283,8 +288,9 @@ DOUBTFUL = (
     experts_split, own_scaling, while_tensor,
     while_not_converged, until_loss, item_branch, best_loss, average_loss,
     largest, longest, index, as_int, to_host, host_number, as_float, all_of, equal)
-PLAIN = (log_number, print_tensor, health, loss_scaling, host_mask, positions,
-         clip, save, on_card, mixed, scripted, traced, folded, kept_data)
+PLAIN = (log_number, print_tensor, health, loss_scaling, asserted, host_mask,
+         positions, clip, save, on_card, mixed, scripted, traced, folded,
+         kept_data)
 
 
 def main():
