@@ -154,7 +154,8 @@ static void put_before(struct strlist *environment, const char *name,
 static void keep_compiled(const char *folder, struct strlist *environment)
 {
 	static const char *const variables[] = { "TORCHINDUCTOR_CACHE_DIR",
-						 "TRITON_CACHE_DIR" };
+						 "TRITON_CACHE_DIR",
+						 "CUPY_CACHE_DIR" };
 
 	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
 		char *cache = xasprintf("%s/%s", folder, variables[i]);
@@ -162,6 +163,7 @@ static void keep_compiled(const char *folder, struct strlist *environment)
 		strlist_env_set(environment, variables[i], cache);
 		free(cache);
 	}
+	strlist_env_set(environment, "USE_PYTORCH_KERNEL_CACHE", "0");
 }
 
 void phantom_environment(const char *folder, struct strlist *environment)

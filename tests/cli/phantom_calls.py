@@ -40,6 +40,25 @@ ROWS = [
 ]
 
 
+# The calls that PyTorch makes to compile a kernel, load and find it.
+COMPILES = """
+import ctypes
+nvrtc = ctypes.CDLL("libnvrtc.so.12")
+major, size = ctypes.c_int(), ctypes.c_size_t()
+program, name = ctypes.c_void_p(), ctypes.c_char_p()
+nvrtc.nvrtcVersion(ctypes.byref(major), ctypes.byref(ctypes.c_int()))
+nvrtc.nvrtcCreateProgram(ctypes.byref(program), b"", None, 0, None, None)
+nvrtc.nvrtcAddNameExpression(program, b"a+b")
+failed = nvrtc.nvrtcCompileProgram(program, 0, None)
+nvrtc.nvrtcGetCUBINSize(program, ctypes.byref(size))
+code = ctypes.create_string_buffer(size.value)
+nvrtc.nvrtcGetCUBIN(program, code)
+nvrtc.nvrtcGetLoweredName(program, b"a+b", ctypes.byref(name))
+print(major.value, failed, code.value.split()[3].decode(), name.value.decode(),
+      nvrtc.nvrtcDestroyProgram(ctypes.byref(program)))
+"""
+
+
 def main():
     with lib.Place("phantom") as place:
         place.write("cpu.py", "print('step 1')\n")
@@ -59,11 +78,15 @@ def main():
                   "GeForce RTX 4090:", r"libcudart\.so\.12", r"libnccl\.so\.2")
         made = place.ask(
             "phantom", "t4", "--", "sh", "-c", "dirname $AUTOFIT_SIM_STATE; "
-            "dirname $TORCHINDUCTOR_CACHE_DIR; dirname $TRITON_CACHE_DIR",
+            "dirname $TORCHINDUCTOR_CACHE_DIR; dirname $TRITON_CACHE_DIR; "
+            "dirname $CUPY_CACHE_DIR; echo $USE_PYTORCH_KERNEL_CACHE",
             env={"TORCHINDUCTOR_CACHE_DIR": place.path("mine"),
                  "TRITON_CACHE_DIR": place.path("mine")}).out.split()
         lib.equal("what is compiled for it stays with it", made,
-                  made[:1] * 3)
+                  made[:1] * 4 + ["0"])
+        answer = place.ask("phantom", "t4", "--", "python3", "-c", COMPILES)
+        lib.holds("what is compiled there is no code", answer.out,
+                  r"^12 0 phantom a\+b 0$")
         left = place.ask("phantom", "t4", "--", "sh", "-c",
                          "dirname $AUTOFIT_SIM_STATE").out.strip()
         lib.check("nothing of it is left", left and not os.path.exists(

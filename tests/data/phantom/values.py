@@ -189,6 +189,10 @@ def health(s):
         raise SystemExit("not a number")
 
 
+def compiled(s):
+    torch.nn.init.trunc_normal_(s.model.weight, std=0.02)
+
+
 def asserted(s):
     assert (s.y <= s.y.abs()).all()
     assert s.loss.item() >= 0, "a square"
@@ -288,8 +292,8 @@ DOUBTFUL = (
     experts_split, own_scaling, while_tensor,
     while_not_converged, until_loss, item_branch, best_loss, average_loss,
     largest, longest, index, as_int, to_host, host_number, as_float, all_of, equal)
-PLAIN = (log_number, print_tensor, health, loss_scaling, asserted, host_mask,
-         positions, clip, save, on_card, mixed, scripted, traced, folded,
+PLAIN = (log_number, print_tensor, health, loss_scaling, asserted, compiled,
+         host_mask, positions, clip, save, on_card, mixed, scripted, traced, folded,
          kept_data)
 
 
