@@ -128,6 +128,16 @@ for number in 8 12 16 20 24 28 30 31 32 34; do
 		"$(find "$AUTOFIT_HOME/scratch" -mindepth 1 2>/dev/null)" ''
 done
 
+# Where /dev/null is missing, that is said, and not that a limit is low.
+if unshare -rm true 2>/dev/null; then
+	rm -rf "$AUTOFIT_HOME"
+	# shellcheck disable=SC2016
+	run unshare -rm sh -c 'mount -t tmpfs none /dev && exec "$@"' - \
+		"$AUTOFIT" "${OPTIONS[@]}" -- "${COMMAND[@]}"
+	is 'no /dev/null' "$status" 123
+	like 'no /dev/null: says so' "$err" '/dev/null: No such file'
+fi
+
 # A small stack.
 for kib in 256 192; do
 	(
