@@ -5,8 +5,8 @@
 
 /*
  * Written only when a call fails. The message is complete for the user: what
- * was attempted, on which object, why it failed. Every function that takes a
- * struct error * accepts NULL there.
+ * was attempted, on which object, why it failed. One that is too long loses its
+ * middle. Every function that takes a struct error * accepts NULL there.
  */
 struct error {
 	int code; /* negative errno, equal to libuv's codes */

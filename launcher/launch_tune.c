@@ -121,14 +121,18 @@ static int check_descriptors(struct error *err)
 {
 	int fds[DESCRIPTORS_MIN];
 	int count = 0;
+	int code;
 
 	while (count < DESCRIPTORS_MIN &&
 	       (fds[count] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
 		count++;
+	code = -errno;
 	for (int i = 0; i < count; i++)
 		(void)close(fds[i]);
 	if (count == DESCRIPTORS_MIN)
 		return 0;
+	if (code != -EMFILE)
+		return error_set_errno(err, code, "cannot open /dev/null");
 	return error_set(err, -EMFILE,
 			 "probes need %d files open at once, and only %d more "
 			 "are allowed: raise `ulimit -n`",

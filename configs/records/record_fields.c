@@ -86,9 +86,9 @@ const struct field device_fields[] = {
 };
 
 const struct field probe_fields[] = {
-	{ "micro_batch", FIELD_INTEGER, IN_NOTE(trial.micro_batch), 0, 0,
+	{ "micro_batch", FIELD_INTEGER, IN_NOTE(trial.micro_batch), 1, 0,
 	  false },
-	{ "grad_accum", FIELD_INTEGER, IN_NOTE(trial.grad_accum), 0, 0, false },
+	{ "grad_accum", FIELD_INTEGER, IN_NOTE(trial.grad_accum), 1, 0, false },
 	{ "verdict", FIELD_VERDICT, IN_NOTE(trial.verdict), 0, 0, false },
 	{ "phase", FIELD_PHASE, IN_NOTE(trial.phase), 0, 0, false },
 	{ "rank", FIELD_INT, IN_NOTE(trial.rank), -1, 0, false },

@@ -321,6 +321,7 @@ static void note_trial(struct session *session,
 		       const struct probe_report *report)
 {
 	const struct trial *trial = &report->outcome.trial;
+	const struct evidence_end *end = &report->outcome.evidence.end;
 	struct probe_note said = {
 		.trial = *trial,
 		.why = report->why,
@@ -336,7 +337,9 @@ static void note_trial(struct session *session,
 		session->spread_micro = trial->micro_batch;
 	}
 	note = session_trials_add(&session->trials, &said);
-	session_trials_settle_failures(&session->trials);
+	/* One that was not started says nothing of its size. */
+	if (!end->exec_errno && !end->isolation_errno)
+		session_trials_settle_failures(&session->trials);
 	print_note(session, note, trial);
 }
 

@@ -21,9 +21,12 @@ static void rule_keeper_lost(const struct evidence *evidence,
 static void rule_not_started(const struct evidence *evidence,
 			     struct judgement *out)
 {
-	if (evidence->end.exec_errno)
+	const struct evidence_end *end = &evidence->end;
+	int code = end->exec_errno ? end->exec_errno : end->isolation_errno;
+
+	if (code)
 		verdict_say(out, VERDICT_FAILED, "cannot start the command: %s",
-			    strerror(evidence->end.exec_errno));
+			    strerror(code));
 }
 
 /* What it took, or ran out of, may be another's: it decides nothing. */

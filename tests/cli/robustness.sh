@@ -97,6 +97,21 @@ is 'a training in the background' "$status" 121
 like 'a training in the background: says so' "$(tr -s '\n ' '  ' <<<"$err")" \
 	'in the foreground'
 
+# A probe that cannot be started any more says nothing of its size.
+mkdir gone
+cat >gone/program <<'END'
+#!/bin/sh
+[ "$AUTOFIT_MICRO" != 2 ] && rm "$0"
+exec "$TRAINER" "$@"
+END
+chmod +x gone/program
+run "$AUTOFIT" --device host --memory 250M --json gone.json --allow-writes gone -- \
+	gone/program --batch-size 2 --grad-accum 8 "${COMMAND[@]:5}"
+is 'the program is gone' "$status" 127
+like 'the program is gone: says so' "$err" 'cannot run .*No such file'
+unlike 'the program is gone: no size is to blame' "$err$(cat gone.json)" \
+	'too.big'
+
 # Few descriptors: an end and not a hang, and stdin is still there.
 for number in 8 12 16 20 24 28 30 31 32 34; do
 	(
@@ -112,6 +127,16 @@ for number in 8 12 16 20 24 28 30 31 32 34; do
 	is "$number descriptors: nothing is left" \
 		"$(find "$AUTOFIT_HOME/scratch" -mindepth 1 2>/dev/null)" ''
 done
+
+# Where /dev/null is missing, that is said, and not that a limit is low.
+if unshare -rm true 2>/dev/null; then
+	rm -rf "$AUTOFIT_HOME"
+	# shellcheck disable=SC2016
+	run unshare -rm sh -c 'mount -t tmpfs none /dev && exec "$@"' - \
+		"$AUTOFIT" "${OPTIONS[@]}" -- "${COMMAND[@]}"
+	is 'no /dev/null' "$status" 123
+	like 'no /dev/null: says so' "$err" '/dev/null: No such file'
+fi
 
 # A small stack.
 for kib in 256 192; do

@@ -137,7 +137,7 @@ static inline struct record noisy_record(uint64_t *seed)
 	size_t count = scratch_random(seed) % 20;
 
 	for (size_t i = 0; i < count; i++) {
-		struct trial trial = sample_trial((int64_t)i);
+		struct trial trial = sample_trial((int64_t)i + 1);
 		char *text = scratch_random_text(
 			seed, scratch_random(seed) % (i == 0 ? 3000 : 200));
 

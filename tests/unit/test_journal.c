@@ -66,6 +66,7 @@ static struct probe_notes sample_notes(void)
 
 	probe_notes_add(&notes, &trial, "peak 3 GiB \"of\" 8", "/logs/1.log");
 	trial = (struct trial){ .micro_batch = 16,
+				.grad_accum = 1,
 				.verdict = VERDICT_OOM_HOST,
 				.rank = 3,
 				.step_seconds = 1e-9,
@@ -129,7 +130,7 @@ static void random_probes_are_resumed(void **state)
 	uint64_t seed = 5;
 
 	for (size_t i = 0; i < 200; i++) {
-		struct trial trial = sample_trial((int64_t)i);
+		struct trial trial = sample_trial((int64_t)i + 1);
 		char *why = scratch_random_text(&seed, i * 7);
 		char *log = scratch_random_text(&seed, i);
 
@@ -320,6 +321,8 @@ static const struct {
 	{ "number as text", "\"micro_batch\":8", "\"micro_batch\":\"8\"" },
 	{ "real", "\"micro_batch\":8", "\"micro_batch\":8.0" },
 	{ "negative", "\"micro_batch\":8", "\"micro_batch\":-8" },
+	{ "no micro-batch", "\"micro_batch\":8", "\"micro_batch\":0" },
+	{ "no accumulation", "\"grad_accum\":", "\"grad_accum\":0,\"x\":" },
 	{ "huge", "\"micro_batch\":8", "\"micro_batch\":99999999999999999999" },
 	{ "null", "\"micro_batch\":8", "\"micro_batch\":null" },
 	{ "rank", "\"rank\":3", "\"rank\":4294967296" },
