@@ -146,11 +146,13 @@ static void predict(struct session *session, const struct plan_step *step)
 	const struct plan *plan = &session->plan;
 	const struct probe_notes *notes = session->trials.notes;
 	struct result *result = session->result;
+	const struct trial *trial = probe_notes_last(notes, step->micro_batch);
 	struct trial *trials;
 	struct memory_line line;
 	int64_t micro;
 
-	if (plan->mode != PLAN_KEEP)
+	if (plan->mode != PLAN_KEEP || !trial || !trial->steps ||
+	    session_rows_are_more(&session->given.request->command, trial))
 		return;
 	trials = probe_notes_trials(notes);
 	line = memory_line_fit(trials, notes->count);
