@@ -59,6 +59,9 @@ static char *what_is_meant(const struct strlist *command)
 	if (command->count == 1 && strchr(word, ' '))
 		return xstrdup("; that is one word: leave out the quotes "
 			       "around the command");
+	if (strchr(word, '=') && command->count > 1)
+		return xstrdup("; a variable stands in front of autofit, or "
+			       "behind env");
 	meant = strchr(word, '/') ? NULL : subcommand_suggestion(word);
 	return meant ? xasprintf("; did you mean autofit %s?", meant)
 		     : xstrdup("");

@@ -256,6 +256,28 @@ static void show_unit(struct strbuf *out,
 		piece_show(out, &unit->value, VALUE_SHOWN_MAX, PLAIN_HEAD);
 }
 
+/* "4.00 GiB, was 420 MiB"; false, and nothing, where neither is a number of
+ * bytes or both would look the same. */
+static bool show_bytes(struct strbuf *out, const struct piece *now,
+		       const struct piece *was)
+{
+	const struct piece *const pieces[] = { now, was };
+	char texts[2][BYTES_TEXT_MAX] = { "", "" };
+
+	for (size_t i = 0; i < 2; i++)
+		(void)identity_words_bytes(pieces[i], texts[i]);
+	if (strcmp(texts[0], texts[1]) == 0)
+		return false;
+	for (size_t i = 0; i < 2; i++) {
+		strbuf_adds(out, i ? ", was " : "");
+		if (*texts[i])
+			strbuf_adds(out, texts[i]);
+		else
+			piece_show(out, pieces[i], VALUE_SHOWN_MAX, PLAIN_HEAD);
+	}
+	return true;
+}
+
 /* "label unit words" */
 static void say_unit(struct difference *difference, const struct piece *label,
 		     const struct identity_lists_unit *unit, const char *words)
@@ -287,7 +309,7 @@ static void say_changed(struct difference *difference,
 	show_label(out, label);
 	strbuf_addch(out, ' ');
 	if (!now->name.length && now->value.text && was->value.text &&
-	    identity_words_add_bytes(out, &now->value, &was->value))
+	    show_bytes(out, &now->value, &was->value))
 		return;
 	show_unit(out, now);
 	strbuf_adds(out, ", was ");

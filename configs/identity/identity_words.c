@@ -2,8 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "configs/identity/identity_words.h"
 
-#include "base/units.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,18 +57,12 @@ static bool piece_bytes(const struct piece *piece, uint64_t *bytes)
 	return errno == 0;
 }
 
-bool identity_words_add_bytes(struct strbuf *out, const struct piece *now,
-			      const struct piece *was)
+bool identity_words_bytes(const struct piece *piece, char text[BYTES_TEXT_MAX])
 {
-	uint64_t bytes_now, bytes_was;
-	char text_now[BYTES_TEXT_MAX], text_was[BYTES_TEXT_MAX];
+	uint64_t bytes;
 
-	if (!piece_bytes(now, &bytes_now) || !piece_bytes(was, &bytes_was))
+	if (!piece_bytes(piece, &bytes))
 		return false;
-	(void)bytes_format(text_now, bytes_now);
-	(void)bytes_format(text_was, bytes_was);
-	if (strcmp(text_now, text_was) == 0)
-		return false;
-	strbuf_addf(out, "%s, was %s", text_now, text_was);
+	(void)bytes_format(text, bytes);
 	return true;
 }

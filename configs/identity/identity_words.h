@@ -3,7 +3,7 @@
 #ifndef AUTOFIT_CONFIGS_IDENTITY_IDENTITY_WORDS_H
 #define AUTOFIT_CONFIGS_IDENTITY_IDENTITY_WORDS_H
 
-#include "base/strbuf.h"
+#include "base/units.h"
 #include "configs/identity/identity_lists.h"
 
 #include <stdbool.h>
@@ -13,9 +13,7 @@
 const char *identity_words_of(const struct piece *label,
 			      const struct piece *now);
 
-/* Appends "4.00 GiB, was 420 MiB"; false, and nothing, where one of them is no
- * number of bytes or both would look the same. */
-bool identity_words_add_bytes(struct strbuf *out, const struct piece *now,
-			      const struct piece *was);
+/* "4.00 GiB" of "4294967296 B"; false: it is no number of bytes. */
+bool identity_words_bytes(const struct piece *piece, char text[BYTES_TEXT_MAX]);
 
 #endif

@@ -289,11 +289,11 @@ static int model_read_name(struct model_facts *facts, const char *name,
 		return 0;
 	}
 	return error_set(err, -ENOENT,
-			 "'%.96s' is no file or folder%s%s; %s; give the "
-			 "model's parameters or its numbers instead",
-			 name, *hub_err.message ? ", " : "", hub_err.message,
+			 "%s; it is no file or folder%s%s; give --params 7b or "
+			 "the model's numbers instead",
 			 *table_err.message ? table_err.message
-					    : "no names are known");
+					    : "no names are known",
+			 *hub_err.message ? ", and " : "", hub_err.message);
 }
 
 int model_read(struct model_facts *facts, const char *what,

@@ -154,9 +154,7 @@ char *model_hub_folder(const char *name, const struct strlist *environment,
 	char *cache, *repository, *snapshot;
 
 	if (!is_hub_name(name)) {
-		(void)error_set(err, -ENOENT,
-				"'%.96s' is no name of a model on the hub",
-				name);
+		(void)error_set(err, -ENOENT, "no name of a model on the hub");
 		return NULL;
 	}
 	cache = cache_folder(environment);
@@ -168,9 +166,7 @@ char *model_hub_folder(const char *name, const struct strlist *environment,
 	repository = repository_folder(cache, name);
 	snapshot = find_snapshot(repository);
 	if (!snapshot)
-		(void)error_set(err, -ENOENT,
-				"'%.96s' is not in the hub cache %s", name,
-				cache);
+		(void)error_set(err, -ENOENT, "not in the hub cache %s", cache);
 	free(repository);
 	free(cache);
 	return snapshot;

@@ -124,18 +124,23 @@ void night_csv(const struct night *night, struct strbuf *out)
 		char *speed = decimal_text(row->speed);
 		char *factor = decimal_text(row->factor);
 		char *seconds = decimal_text(row->seconds);
+		const int64_t counts[] = {
+			row->batch.micro_batch, row->batch.grad_accum,
+			row->batch.world_size,  row->batch.effective_batch,
+			row->peak_bytes,        row->limit_bytes,
+		};
 
 		night_text_add_quoted(out, row->name);
 		strbuf_addf(out, ",%s,%s,", night_state_name(row->state),
 			    night_change_name(row->change));
 		night_text_add_quoted(out, row->device);
-		strbuf_addf(out,
-			    ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
-			    ",%" PRId64 ",%" PRId64 ",%s,%s,%s,",
-			    row->batch.micro_batch, row->batch.grad_accum,
-			    row->batch.world_size, row->batch.effective_batch,
-			    row->peak_bytes, row->limit_bytes, speed, factor,
-			    seconds);
+		/* What is not known is left empty, as it is in the table. */
+		for (size_t k = 0; k < sizeof(counts) / sizeof(*counts); k++) {
+			strbuf_addch(out, ',');
+			if (counts[k])
+				strbuf_addf(out, "%" PRId64, counts[k]);
+		}
+		strbuf_addf(out, ",%s,%s,%s,", speed, factor, seconds);
 		night_text_add_quoted(out, why_of(row));
 		strbuf_adds(out, "\r\n");
 		free(speed);

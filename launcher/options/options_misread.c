@@ -44,7 +44,7 @@ const char *subcommand_suggestion(const char *word)
 	     row++) {
 		size_t distance = text_distance(word, row->word);
 
-		if (row->is_hidden || distance >= nearest)
+		if (distance >= nearest)
 			continue;
 		nearest = distance;
 		found = row->word;

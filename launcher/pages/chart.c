@@ -45,6 +45,11 @@ double chart_y_max(const struct chart *chart)
 	return max > 0 ? max * CHART_ROOM : 1;
 }
 
+double chart_x_step(const struct chart *chart, size_t count)
+{
+	return fmax(1, chart_step(chart_x_max(chart), count, false));
+}
+
 double chart_step(double max, size_t count, bool is_bytes)
 {
 	static const double factors[] = { 1, 2, 5, 10 };

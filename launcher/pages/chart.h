@@ -53,5 +53,7 @@ double chart_y_max(const struct chart *chart);
 
 /* A round distance of ticks, so that at most count of them reach max. */
 double chart_step(double max, size_t count, bool is_bytes);
+/* The same of the samples below it, which are whole. */
+double chart_x_step(const struct chart *chart, size_t count);
 
 #endif

@@ -75,7 +75,7 @@ static void add_axes(struct strbuf *out, const struct chart *chart,
 		     const struct scale *scale)
 {
 	double y_step = chart_step(scale->y_max, TICKS, chart->is_bytes);
-	double x_step = chart_step(scale->x_max, TICKS + 2, false);
+	double x_step = chart_x_step(chart, TICKS + 2);
 	struct strbuf text = STRBUF_INIT;
 
 	for (int i = 0; i * y_step <= scale->y_max; i++) {

@@ -149,7 +149,7 @@ static void add_canvas_row(struct strbuf *out, const struct canvas *canvas,
 static void add_x_axis(struct strbuf *out, const struct canvas *canvas,
 		       const struct chart *chart)
 {
-	double step = chart_step(canvas->x_max, canvas->width / 10, false);
+	double step = chart_x_step(chart, canvas->width / 10);
 	size_t at = 0;
 
 	strbuf_addf(out, "%*s +", LABEL, "");

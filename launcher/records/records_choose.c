@@ -237,7 +237,8 @@ int chosen_need(struct chosen *chosen, const struct options *options,
 	if (chosen->path)
 		log_error("%s", chosen->problem.message);
 	else
-		log_error("there is no record of this command here");
+		log_error("there is no record of this command with these "
+			  "options; autofit show lists what there is");
 	return EXIT_AUTOFIT_FAILED;
 }
 

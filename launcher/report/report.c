@@ -264,6 +264,13 @@ static void add_verdict(struct strbuf *out, const struct report_style *style,
 	strbuf_release(&row);
 }
 
+/* By the memory that is tuned for, and not by another. */
+static bool is_over_its_limit(const struct trial *trial)
+{
+	return trial->verdict == VERDICT_OVER_BUDGET && trial->limit_bytes &&
+	       trial->peak_bytes > trial->limit_bytes;
+}
+
 void report_probe(struct strbuf *out, const struct report_style *style,
 		  const struct result *result, const struct probe_note *note)
 {
@@ -274,8 +281,9 @@ void report_probe(struct strbuf *out, const struct report_style *style,
 			    "no step was seen, so it took a minute without "
 			    "growth to tell, and so will each probe; a log "
 			    "that counts steps is quicker");
-	/* The end of the tuning tells a failure in full, with its log. */
-	if (trial_fits(&note->trial) || note->trial.verdict == VERDICT_FAILED)
+	/* The row has both figures, or the end tells a failure in full. */
+	if (trial_fits(&note->trial) || is_over_its_limit(&note->trial) ||
+	    note->trial.verdict == VERDICT_FAILED)
 		return;
 	words_block(out, style, note->why);
 	if (note->log) {

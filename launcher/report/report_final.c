@@ -334,30 +334,6 @@ static void final_failed(struct strbuf *out, const struct report_style *style,
 	strbuf_release(&block);
 }
 
-/* A message that names what to write needs no second advice. */
-static bool has_way_out(const char *message)
-{
-	static const char *const ways[] = { "{micro", "{accum", "--edit-copy" };
-
-	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
-		if (strstr(message, ways[i]))
-			return true;
-	return false;
-}
-
-static void final_unknown(struct strbuf *out, const struct report_style *style,
-			  const struct result *result)
-{
-	headline_message(out, style, PAINT_BAD,
-			 result->message ? "" : outcome_name(result->outcome),
-			 result->message);
-	if (!result->message || !has_way_out(result->message))
-		words_line(out, style, PAINT_PLAIN,
-			   "  say how the command takes its batch size: "
-			   "--micro-flag NAME (and --accum-flag NAME), {micro} "
-			   "in the command, or --env NAME={micro}");
-}
-
 static void final_message(struct strbuf *out, const struct report_style *style,
 			  const struct result *result)
 {
@@ -463,7 +439,7 @@ void report_final(struct strbuf *out, const struct report_style *style,
 		[OUTCOME_PLANNED] = final_planned,
 		[OUTCOME_NOTHING_FITS] = final_nothing,
 		[OUTCOME_COMMAND_FAILED] = final_failed,
-		[OUTCOME_NOT_RECOGNISED] = final_unknown,
+		[OUTCOME_NOT_RECOGNISED] = final_message,
 		[OUTCOME_REFUSED] = final_message,
 		[OUTCOME_TIME_LIMIT] = final_stopped,
 		[OUTCOME_INTERRUPTED] = final_stopped,

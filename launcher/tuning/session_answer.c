@@ -146,11 +146,13 @@ static void predict(struct session *session, const struct plan_step *step)
 	const struct plan *plan = &session->plan;
 	const struct probe_notes *notes = session->trials.notes;
 	struct result *result = session->result;
+	const struct trial *trial = probe_notes_last(notes, step->micro_batch);
 	struct trial *trials;
 	struct memory_line line;
 	int64_t micro;
 
-	if (plan->mode != PLAN_KEEP)
+	if (plan->mode != PLAN_KEEP || !trial || !trial->steps ||
+	    session_rows_are_more(&session->given.request->command, trial))
 		return;
 	trials = probe_notes_trials(notes);
 	line = memory_line_fit(trials, notes->count);
@@ -228,10 +230,14 @@ static void add_end_of_climb(struct session *session,
 	const struct probe_notes *notes = session->trials.notes;
 	struct strlist *caveats = &session->result->record.caveats;
 
-	for (size_t i = notes->count; step->smallest_misfit && i-- > 0;) {
+	for (size_t i = notes->count; i-- > 0;) {
 		const struct probe_note *note = &notes->items[i];
 
-		if (note->trial.micro_batch != step->smallest_misfit)
+		/* Data that end bound the sizes, and no search. */
+		if (step->smallest_misfit
+			    ? note->trial.micro_batch != step->smallest_misfit
+			    : note->trial.micro_batch <= step->micro_batch ||
+				      note->trial.verdict != VERDICT_TOO_BIG)
 			continue;
 		if (note->trial.verdict == VERDICT_TOO_BIG && note->why)
 			strlist_addf(caveats,

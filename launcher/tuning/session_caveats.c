@@ -184,10 +184,31 @@ static void add_guess_caveat(const struct session *session,
 			     "batch of a step");
 }
 
-/* The user said that these are the rows of a rank, whatever is seen. */
+bool session_rows_are_more(const struct command *command,
+			   const struct trial *trial)
+{
+	int64_t micro = trial ? trial->micro_batch : 0;
+
+	return trial && command->knobs[KNOB_MICRO].name &&
+	       trial->loader_rows == trial->input_rows &&
+	       trial->input_rows > micro &&
+	       trial->input_rows !=
+		       count_product(micro, command->batch.world_size);
+}
+
+/* Other rows than were written; fewer where the user said that these are the
+ * rows of a rank, whatever is seen. */
 static void add_rows_caveat(const struct command *command,
 			    struct record *record, const struct trial *trial)
 {
+	if (session_rows_are_more(command, trial))
+		strlist_addf(&record->caveats,
+			     "a data loader gave batches of %lld where micro "
+			     "%lld was written: %s may not be what sets them, "
+			     "and the effective batch another",
+			     (long long)trial->input_rows,
+			     (long long)trial->micro_batch,
+			     command->knobs[KNOB_MICRO].name);
 	if (!trial || !command->micro_scope_is_said ||
 	    trial->loader_rows != trial->input_rows ||
 	    trial->input_rows >= trial->micro_batch)

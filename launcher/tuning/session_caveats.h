@@ -9,6 +9,11 @@
  */
 void session_caveats_add(struct session *session, const struct trial *trial);
 
+/* The data loader of a probe gave more rows than were written, on as many ranks
+ * as are known: the size may be set elsewhere. trial may be NULL. */
+bool session_rows_are_more(const struct command *command,
+			   const struct trial *trial);
+
 /* Those of a near match that its check does not answer itself. */
 void session_caveats_renew(struct session *session, const struct record *older,
 			   const struct trial *check);

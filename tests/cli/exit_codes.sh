@@ -103,16 +103,21 @@ for words in '' 'tune' '--no-probe'; do
 done
 
 # A slip in the name of a sub-command is taken for a program.
-for word in esitmate tnue; do
+for word in esitmate tnue hlep; do
 	run "$AUTOFIT" "$word" -- train.py
 	is "$word: not there" "$status" 127
-	like "$word: what is meant" "$err" 'did you mean autofit (estimate|tune)[?]'
+	like "$word: what is meant" "$err" 'did you mean autofit (estimate|tune|help)[?]'
 done
 
 # A command in quotes is one word.
 run "$AUTOFIT" -- 'python3 train.py --batch-size 4'
 is 'a command in quotes' "$status" 127
 like 'a command in quotes: what is wrong' "$err" 'leave out the quotes'
+
+# So is a variable, where no shell reads it.
+run "$AUTOFIT" -- LR=1 python3 train.py --batch-size 4
+is 'a variable of the command' "$status" 127
+like 'a variable of the command: where it stands' "$err" 'in front of autofit'
 
 # The program was there when it was tuned.
 rm -rf "$AUTOFIT_HOME"

@@ -197,6 +197,20 @@ def no_sense(place):
     lacks("and no second advice", got.err, "say how the command")
 
 
+def set_elsewhere(place):
+    """Its loader has batches of 16, whatever the option says."""
+    got = run(place, "set_elsewhere", 1, "--batch-size 8")
+    equal("set elsewhere: it runs", got.status, 0)
+    holds("set elsewhere: said", " ".join(got.err.split()),
+          "gave batches of 16 where micro 8 was written: --batch-size may")
+    lacks("set elsewhere: no larger size is promised", got.err, "--grow")
+    grown = run(place, "set_elsewhere", 1, "--batch-size 8", "--grow")
+    equal("set elsewhere: no size is", grown.status, 122)
+    holds("set elsewhere: why", " ".join(grown.err.split()),
+          "the flag had no effect", "batch of 16 each time")
+    check("set elsewhere: soon", len(grown.probes) <= 3, grown)
+
+
 def number_of_any_name(place):
     """
     It has the value that was counted, and no other does: it is tried. What is
@@ -380,6 +394,7 @@ def main():
         remembers(place)
         what_is_not_run_is_no_fit(place)
         no_sense(place)
+        set_elsewhere(place)
         parts_of_a_size(place)
         no_optimizer(place)
         up_to_a_number_of_the_script(place)

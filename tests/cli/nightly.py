@@ -130,6 +130,8 @@ def its_files(place):
     equal("csv: sizes", {r["job"]: (int(r["micro_batch"]),
                                     int(r["grad_accum"]))
                          for r in table if r["state"] == "ok"}, WANTED)
+    equal("csv: what is not known is empty",
+          {r["micro_batch"] for r in table if r["state"] != "ok"}, {""})
     with open(place.path("nightly", "summary.md"), encoding="utf-8") as file:
         lines = [line for line in file if line.startswith("|")]
     bars = {len(re.findall(r"(?<!\\)\|", line)) for line in lines}

@@ -106,6 +106,9 @@ run "$AUTOFIT" show "$name"
 like 'show NAME: how probes were kept apart' "$out" '^ +isolation '
 on show
 like 'show -- command' "$out" "^$name\$"
+run "$AUTOFIT" show --device host --memory 500M -- "${COMMAND[@]}"
+fails 'show -- command: tuned with other options' 125 'with these options'
+on show
 unlike 'show: no secret' "$out" hunter2secret
 reuses 'a start uses it' 'ran with 64 x 1'
 

@@ -285,6 +285,8 @@ def main():
         net = torch.nn.DataParallel(net)
     elif args.meaning == "ignored":
         accum = 3
+    elif args.meaning == "set_elsewhere":
+        size = 16
     LOOPS.get(args.meaning, plain)(net, size, accum, args.steps)
     if world > 1:
         torch.distributed.destroy_process_group()

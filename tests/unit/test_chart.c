@@ -42,6 +42,18 @@ static void ticks(void **state)
 	}
 }
 
+/* Half a sample is none. */
+static void ticks_of_samples_are_whole(void **state)
+{
+	struct chart_point point = { .x = 1, .y = 20 };
+	const struct chart chart = { .points = &point, .count = 1 };
+
+	(void)state;
+	assert_true(chart_x_step(&chart, 7) == 1);
+	point.x = 100;
+	assert_true(chart_x_step(&chart, 5) > 20);
+}
+
 static const struct text_case {
 	const char *text, *html;
 } texts[] = {
@@ -129,6 +141,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ticks),
+		cmocka_unit_test(ticks_of_samples_are_whole),
 		cmocka_unit_test(escapes),
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(in_its_columns),

@@ -252,7 +252,7 @@ static const struct row rows[] = {
 	  { "!--memory|what is free" },
 	  { "!--memory|4294967296 B" },
 	  RECORD_HINT,
-	  "--memory 4294967296 B, was what is free" },
+	  "--memory 4.00 GiB, was what is free" },
 	{ "grow no more",
 	  { "!effective batch may grow|yes" },
 	  { "!effective batch may grow|no" },

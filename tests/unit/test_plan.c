@@ -167,6 +167,58 @@ static void a_program_that_takes_multiples_of_its_size(void **state)
 	}
 }
 
+/* What a data loader gives of a size that is larger than its data set. */
+static struct trial with_data(struct trial trial, int64_t rows)
+{
+	trial.input_rows = trial.loader_rows =
+		trial.micro_batch < rows ? trial.micro_batch : rows;
+	if (trial.micro_batch > rows)
+		trial.verdict = VERDICT_TOO_BIG;
+	return trial;
+}
+
+static void a_data_set_is_tried_whole(void **state)
+{
+	static const struct {
+		enum plan_mode mode;
+		int64_t effective, rows, micro;
+		size_t probes_max;
+	} rows[] = {
+		{ PLAN_GROW, 8, 100, 100, 4 },
+		{ PLAN_LARGEST, 0, 100, 100, 4 },
+		{ PLAN_GROW, 8, 4000, 512, 4 },
+		{ PLAN_KEEP, 256, 100, 64, 4 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct world world = { 300, 1, 812, 0, 0 };
+		struct plan plan =
+			with_limit(plan_of(rows[i].mode, rows[i].effective, 1,
+					   rows[i].mode == PLAN_KEEP, 8),
+				   &world);
+		struct trial trials[SEARCH_TRIALS_MAX];
+		struct plan_step step;
+		size_t count = 0;
+
+		plan.own_micro = 8;
+		plan.problem.max_growth = 16;
+		while ((step = plan_next(&plan, trials, count)).action ==
+		       PLAN_PROBE) {
+			assert_true(count < SEARCH_TRIALS_MAX);
+			trials[count] = with_data(
+				run(&plan, &world, &step, trials, count),
+				rows[i].rows);
+			count++;
+		}
+		if (step.action != PLAN_DONE ||
+		    step.micro_batch != rows[i].micro ||
+		    count > rows[i].probes_max)
+			fail_msg("row %zu: micro %lld after %zu probes", i,
+				 (long long)step.micro_batch, count);
+	}
+}
+
 static void the_effective_batch_is_kept_exactly(void **state)
 {
 	static const struct {
@@ -618,6 +670,7 @@ int main(void)
 		cmocka_unit_test(
 			of_very_many_splits_the_smallest_are_looked_at),
 		cmocka_unit_test(the_fastest_split_is_taken),
+		cmocka_unit_test(a_data_set_is_tried_whole),
 		cmocka_unit_test(the_effective_batch_is_kept_exactly),
 		cmocka_unit_test(what_fails_late_is_not_believed),
 		cmocka_unit_test(where_a_fit_is_taken_back_it_ends),

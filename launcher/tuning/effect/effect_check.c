@@ -151,6 +151,15 @@ static bool times_rise(const struct trial *small, const struct trial *large)
 		       small->step_seconds / (double)small->grad_accum * factor;
 }
 
+/* It made its steps, and was doubted because its peak does not follow the size:
+ * where the same went in, that is no difference. */
+static bool is_only_flat(const struct trial *small, const struct trial *large)
+{
+	return large->verdict == VERDICT_TOO_BIG && large->steps > 0 &&
+	       !large->is_idle && large->seen_accum <= large->grad_accum &&
+	       large->input_rows == small->input_rows;
+}
+
 /* The smaller one fits; the larger one ran out of memory, or of data. */
 static bool verdicts_differ(const struct trial *small,
 			    const struct trial *large, bool is_host)
@@ -161,7 +170,8 @@ static bool verdicts_differ(const struct trial *small,
 		return !trial_is_point(large) &&
 		       takes_more(small, large, is_host);
 	return trial_is_out_of_memory(large) ||
-	       large->verdict == VERDICT_TOO_BIG;
+	       (large->verdict == VERDICT_TOO_BIG &&
+		!is_only_flat(small, large));
 }
 
 static bool pair_shows(const struct effect_check_facts *facts,
@@ -189,6 +199,14 @@ static bool any_pair_shows(const struct effect_check_facts *facts,
 	return false;
 }
 
+/* It ran to its verdict, with a peak to be compared. */
+static bool is_measured(const struct trial *trial)
+{
+	return trial_is_point(trial) ||
+	       (trial->verdict == VERDICT_TOO_BIG && trial->steps > 0 &&
+		trial->peak_bytes && !trial->peak_is_lower_bound);
+}
+
 /* The sizes that ran, and those of them whose peak is known. */
 struct tried_sizes {
 	int64_t smallest, largest;
@@ -204,7 +222,7 @@ static struct tried_sizes sizes_of(const struct trial *trials, size_t count,
 		int64_t micro = trials[i].micro_batch;
 
 		if (!effect_check_counts(trials, count, i) || micro < 1 ||
-		    (with_peak && !trial_is_point(&trials[i])))
+		    (with_peak && !is_measured(&trials[i])))
 			continue;
 		if (!sizes.count || micro < sizes.smallest)
 			sizes.smallest = micro;

@@ -59,9 +59,10 @@ struct effect_check_facts {
  * are not the own step's; two sizes, both measured to their end, whose peaks or
  * median step times differ by more than the shares above; more samples in less
  * host memory is noise; two sizes with different verdicts about memory, or the
- * larger of which is too big for the data. A pool that is taken at the start
- * (peak 0) is no evidence, nor is the larger peak of two where it alone has
- * files. Echo lines that name another size contradict, of micro-batch,
+ * larger of which is too big for the data, but not one that is called so for
+ * its flat peak alone, while the same rows went in. A pool that is taken at the
+ * start (peak 0) is no evidence, nor is the larger peak of two where it alone
+ * has files. Echo lines that name another size contradict, of micro-batch,
  * accumulation or effective batch; what counts over all ranks is the same size.
  * Where input rows of two sizes are known and equal, a difference of times
  * alone shows nothing, and one of peaks only above noise, as in host memory.

@@ -401,6 +401,7 @@ static struct plan plan_seen(const struct plan *plan,
 
 	seen.problem.spread_bytes = plan_view_spread(trials, count);
 	seen.problem.multiple_of = plan_view_multiple(plan, trials, count);
+	seen.problem.max_micro = plan_view_max_micro(plan, trials, count);
 	return seen;
 }
 

@@ -147,9 +147,18 @@ static void make_splits(struct plan_view *view, const struct plan *plan)
 	/* Nothing to trade: the one size that gives this effective batch. */
 	assert(plan->asked.world_size >= 1);
 	micro = plan->asked.effective_batch / plan->asked.world_size;
-	if (micro >= 1 &&
+	if (micro >= 1 && micro <= problem->max_micro &&
 	    micro * plan->asked.world_size == plan->asked.effective_batch)
 		view->splits[view->split_count++] = micro;
+}
+
+/* It made its steps, with fewer rows than it was told. */
+static bool has_no_more_data(const struct trial *trial)
+{
+	return trial->verdict == VERDICT_TOO_BIG && trial->steps > 0 &&
+	       trial->loader_rows > 0 &&
+	       trial->loader_rows == trial->input_rows &&
+	       trial->input_rows < trial->micro_batch;
 }
 
 /* It ran out of memory, or failed, after steps that were enough for a short
@@ -157,7 +166,8 @@ static void make_splits(struct plan_view *view, const struct plan *plan)
 static bool is_late_misfit(const struct trial *misfit,
 			   const struct trial *trials, size_t count)
 {
-	if (!trial_is_misfit(misfit) || misfit->verdict == VERDICT_TIMEOUT)
+	if (!trial_is_misfit(misfit) || misfit->verdict == VERDICT_TIMEOUT ||
+	    has_no_more_data(misfit))
 		return false;
 	for (size_t i = 0; i < count; i++)
 		if (trial_fits(&trials[i]) && !trial_is_confirmed(&trials[i]) &&
@@ -241,15 +251,37 @@ int64_t plan_view_multiple(const struct plan *plan, const struct trial *trials,
 	return own_fits && other_fails ? own : given;
 }
 
-/* Sizes that the program does not take by their number bound no other. */
-static void drop_no_multiples(struct plan_view *view, const struct plan *plan)
+int64_t plan_view_max_micro(const struct plan *plan, const struct trial *trials,
+			    size_t count)
+{
+	int64_t most = plan->problem.max_micro;
+	bool is_rows = false;
+
+	for (size_t i = 0; i < count; i++) {
+		is_rows |= trial_fits(&trials[i]) &&
+			   trials[i].input_rows == trials[i].micro_batch;
+		if (has_no_more_data(&trials[i]) && trials[i].input_rows < most)
+			most = trials[i].input_rows;
+	}
+	return is_rows ? most : plan->problem.max_micro;
+}
+
+/* The program does not take this size by its number, or has no more data. */
+static bool is_no_size(const struct trial *trial, const struct plan *plan)
+{
+	return (fails_at_once(trial, plan->own_micro) &&
+		trial->micro_batch % plan->problem.multiple_of != 0) ||
+	       (has_no_more_data(trial) &&
+		trial->micro_batch > plan->problem.max_micro);
+}
+
+/* Such sizes bound no other. */
+static void drop_no_sizes(struct plan_view *view, const struct plan *plan)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < view->count; i++)
-		if (!fails_at_once(&view->trials[i], plan->own_micro) ||
-		    view->trials[i].micro_batch % plan->problem.multiple_of ==
-			    0)
+		if (!is_no_size(&view->trials[i], plan))
 			view->trials[kept++] = view->trials[i];
 	view->count = kept;
 }
@@ -263,7 +295,7 @@ void plan_view_look(struct plan_view *view, const struct plan *plan,
 	view->only_confirmed = plan_doubts_short_fits(trials, count);
 	if (view->only_confirmed)
 		drop_short_fits(view);
-	drop_no_multiples(view, plan);
+	drop_no_sizes(view, plan);
 	make_splits(view, plan);
 	assert(view->split_count <= PLAN_SPLITS_MAX);
 	make_sizes(view, plan);

@@ -37,6 +37,11 @@ uint64_t plan_view_spread(const struct trial *trials, size_t count);
 int64_t plan_view_multiple(const struct plan *plan, const struct trial *trials,
 			   size_t count);
 
+/* Where a size fitted and took as many rows, what a data loader gave of a
+ * larger one is all there is; else as the plan has it. */
+int64_t plan_view_max_micro(const struct plan *plan, const struct trial *trials,
+			    size_t count);
+
 /* The last trial of this size; NULL: none. */
 const struct trial *plan_view_trial(const struct plan_view *view,
 				    int64_t micro);
