@@ -263,12 +263,16 @@ static json_t *probe_json(const struct result *result,
 			  const struct probe_note *note)
 {
 	const struct trial *trial = &note->trial;
+	/* Of the command as it is, nobody knows which numbers these are. */
+	bool is_open = result->rows_are_open;
 	double speed =
 		rates_samples_per_second(result, trial, trial->grad_accum);
 	json_t *object = json_checked(json_object());
 
-	json_put(object, "micro_batch", json_count(trial->micro_batch));
-	json_put(object, "grad_accum", json_count(trial->grad_accum));
+	json_put(object, "micro_batch",
+		 json_count(is_open ? 0 : trial->micro_batch));
+	json_put(object, "grad_accum",
+		 json_count(is_open ? 0 : trial->grad_accum));
 	json_put(object, "verdict", text_json(verdict_name(trial->verdict)));
 	json_put(object, "why", text_json(note->why));
 	json_put(object, "phase", text_json(phase_name(trial->phase)));

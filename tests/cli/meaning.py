@@ -346,6 +346,8 @@ def batch_size_of_any_name(place):
     equal("a mistake of the command's is no matter of its sizes",
           dies.status, 121)
     holds("a mistake of the command's: said", dies.err, "a mistake of its own")
+    equal("a mistake of the command's: no size is named",
+          [p["micro_batch"] for p in dies.probes], [None])
 
     planned = place.run("explain", *target, "--", PYTHON, script, "--chunk",
                         "26")
