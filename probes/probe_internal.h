@@ -35,7 +35,7 @@ struct probe_readings {
 	struct channel channel;
 	struct channel_reading python;
 	enum phase furthest_phase;
-	bool has_evaluated; /* behind a step */
+	bool has_evaluated;              /* behind a step */
 	struct host_available available; /* of the machine, at the last look */
 	struct scratch_space scratch_start;
 	const char *scratch_full;             /* the folder; NULL: it is not */
