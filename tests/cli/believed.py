@@ -84,6 +84,8 @@ def no_step_is_said(place):
     got = tune(place, USAGE, "--grad-accum", "1")
     check("its own size: a caveat", any(
         "no step was seen" in text for text in got.result["caveats"]), got)
+    equal("its own size: no other is promised",
+          got.result["predicted_micro_batch"], None)
 
 
 def what_comes_before_is_no_training(place):

@@ -65,6 +65,10 @@ def room_without_accumulation():
               "would change your effective batch",
               r"about micro 2\d should fit \(predicted, not run\)", "--grow")
         lacks("room: not 'the best already'", tuned.err, "best already")
+        bounded = ask(place, "tune", "60MiB", training(8), "--max-micro", "4")
+        equal("no larger size than was asked for", bounded.status, 123)
+        holds("no larger size: said", " ".join(bounded.err.split()),
+              "no split of effective batch 8", "at most 4")
 
 
 def own_size_does_not_fit():
@@ -83,9 +87,11 @@ def own_size_does_not_fit():
         probe = [p for p in tuned.probes if p["micro_batch"] == 16][-1]
         # In a cgroup of its own the kernel may be quicker, and says so.
         words = {"oom_host": "the kernel killed it for want of host memory"}
-        holds("own size: the limit that was applied is in the row",
+        holds("own size: the limit that was applied is over the rows",
+              tuned.err, r"micro +accum +peak of 24\.0 MiB")
+        holds("own size: its row says that it is over that",
               row_of(tuned.err, 16, probe["grad_accum"]),
-              words.get(probe["verdict"], r"over the limit of 24\.0 MiB"))
+              words.get(probe["verdict"], "your size: over the limit"))
 
 
 def exact_splits_alone():
