@@ -125,9 +125,9 @@ class Asked(object):
         """
         found = None
         frame = sys._getframe(1)
-        while frame.f_code.co_filename == __file__:
+        while frame is not None and frame.f_code.co_filename == __file__:
             frame = frame.f_back
-        if self.is_asserted(frame):
+        if frame is not None and self.is_asserted(frame):
             return None
         while frame is not None:
             name = frame.f_code.co_filename
@@ -196,8 +196,8 @@ def number_class(asked):
 
         def method(self, other):
             # max() and sorted() give numbers back, which are watched as well.
-            frame = sys._getframe(1)
-            if frame.f_code.co_code[frame.f_lasti] in calls:
+            frame = sys._getframe().f_back
+            if frame and frame.f_code.co_code[frame.f_lasti] in calls:
                 return plain(self, other)
             return noted(self, other)
 
