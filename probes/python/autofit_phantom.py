@@ -131,12 +131,12 @@ class Asked(object):
             return None
         while frame is not None:
             name = frame.f_code.co_filename
-            is_torch = name.startswith(self.inside)
-            if not is_torch and not is_installed(name):
+            is_inside = name == __file__ or name.startswith(self.inside)
+            if not is_inside and not is_installed(name):
                 return name, frame.f_lineno
             if os.path.basename(name) in HARMLESS:
                 return None
-            if not is_torch:
+            if not is_inside:
                 found = found or (name, frame.f_lineno)
             frame = frame.f_back
         return found or ("a library", 0)
