@@ -45,6 +45,8 @@ static const char differ[] = "inputs of different sizes went into the model: a "
 			     "longer batch may need more";
 static const char in_order[] = "its data are not shuffled: what comes later "
 			       "was not seen, and may be longer";
+static const char batch_norm[] =
+	"BatchNorm takes its statistics from the micro-batch";
 static const char *const of_growth[] = { varies, rose, differ, in_order, NULL };
 
 static bool is_among(const char *const *caveats, const char *caveat)
@@ -267,10 +269,13 @@ void session_caveats_add(struct session *session, const struct trial *trial)
 		strlist_add(&record->not_exercised,
 			    "training of what is frozen");
 	/* With another micro-batch some things differ, although E is kept. */
-	if (record->batch.micro_batch != command->batch.micro_batch)
+	if (record->batch.micro_batch != command->batch.micro_batch) {
 		strlist_add_all(&record->caveats,
 				(const char *const *)command->caveats.items,
 				command->caveats.count);
+		if (trial && trial->has_batch_norm)
+			strlist_add(&record->caveats, batch_norm);
+	}
 	if (command->open_ranks)
 		strlist_addf(&record->caveats,
 			     "the effective batch is that of %lld %s: %s",

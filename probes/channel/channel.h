@@ -77,7 +77,9 @@ enum channel_flag {
 	CHANNEL_HOLDS_MORE = 1024,
 	/* Much of what its optimizer holds is frozen. */
 	CHANNEL_FROZEN = 2048,
-	CHANNEL_FLAGS = 2 * CHANNEL_FROZEN - 1, /* all of them */
+	/* The module that is trained takes statistics of its batch. */
+	CHANNEL_BATCH_NORM = 4096,
+	CHANNEL_FLAGS = 2 * CHANNEL_BATCH_NORM - 1, /* all of them */
 };
 
 struct channel_header {

@@ -38,6 +38,7 @@ NIGHTLY = os.environ.get("AUTOFIT_NIGHTLY") == "1"
 MAGIC, SLOTS, SLOT, HEADER = 0x31544946545541, 256, 136, 64
 PYTHON, TORCH, CUDA, COMPILED, FAILED, OOMS = 1, 2, 4, 8, 16, 32
 NEVER_STEPPED, SIZES_DIFFER, IN_ORDER, IDLE, FROZEN = 64, 128, 256, 512, 2048
+BATCH_NORM = 4096
 START, TRAIN, EVAL, SAVE = 0, 1, 2, 3
 # Another's part of the file follows the slots.
 REST = b"\xa5" * 99999
@@ -111,6 +112,8 @@ ROWS_CASES = (
     ("list_of_pictures", 0, 5),
     ("crops", 0, 5),
     ("packed", 0, 3),
+    ("normed", 0, 5),
+    ("normed_before", 0, 5),
     ("an_object", 0, 5),
     ("beside_an_object", 0, 5),
     ("empty", 0, 5),
@@ -1166,6 +1169,8 @@ def rows_case(torch, case):
         # Of the last batch of an epoch only the rows are others.
         differ = bool(own["flags"] & SIZES_DIFFER)
         check(title + ": or of others", differ == (name == "lengths"), own)
+    normed = bool(own["flags"] & BATCH_NORM)
+    check(title + ": statistics", normed == (name == "normed"), own)
     if name in COLUMNS:
         good = own["columns"] == COLUMNS[name]
         check(title + ": the second dimension", good, own)

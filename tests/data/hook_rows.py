@@ -157,6 +157,22 @@ def teacher():
     train(model, call)
 
 
+def normed():
+    model = nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8))
+    train(model, lambda: model(batch()))
+
+
+def normed_before():
+    """Its statistics are not those of the batch any more."""
+    model = nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8))
+
+    def call():
+        model[1].eval()
+        return model(batch())
+
+    train(model, call)
+
+
 def generator():
     """Two models that take turns, as in a GAN."""
     maker, judge = Net(lambda x: x), Net(lambda x: x)

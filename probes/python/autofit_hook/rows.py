@@ -4,7 +4,7 @@ import os
 import sys
 
 from autofit_hook.channel import (
-    COUNT16_MAX, GROUP32, ROWS32, SAME_SIZES32, SIZES_DIFFER,
+    BATCH_NORM, COUNT16_MAX, GROUP32, ROWS32, SAME_SIZES32, SIZES_DIFFER,
 )
 
 # After these steps it looks at what goes into the model: by then the model is
@@ -78,7 +78,7 @@ class Rows(object):
         if skip is not None:
             for function in (
                 (self.on_event, self.look, self.note, self.note_sizes)
-                + (self.stop, arguments_of, is_trained, add_sizes)
+                + (self.stop, arguments_of, is_trained, is_normed, add_sizes)
                 + (rows_in, rows_of_items, rows_of_list, is_mapped)
             ):
                 skip(function.__code__)
@@ -97,6 +97,8 @@ class Rows(object):
                 and is_trained(module)
             ):
                 self.note_group(module)
+                if not self.same and is_normed(module):
+                    self.channel.flag(BATCH_NORM)
                 self.note(tuple(arguments))
         except Exception:
             self.stop()
@@ -245,5 +247,15 @@ def is_trained(module):
     """A teacher or a metric that is frozen says nothing of the training."""
     for parameter in module.parameters():
         if parameter.requires_grad:
+            return True
+    return False
+
+
+def is_normed(module):
+    """A part of it takes its statistics from the batch."""
+    norms = sys.modules.get("torch.nn.modules.batchnorm")
+    kind = getattr(norms, "_BatchNorm", ())
+    for part in module.modules() if kind else ():
+        if isinstance(part, kind) and part.training:
             return True
     return False
