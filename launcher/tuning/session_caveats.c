@@ -146,8 +146,16 @@ static void add_passes_caveat(const struct session *session,
 {
 	bool has_knob = command_accumulates(&session->given.request->command);
 
-	if (!trial || trial->steps_source != STEPS_HOOK ||
-	    trial->seen_accum <= trial->grad_accum ||
+	if (!trial || trial->steps_source != STEPS_HOOK)
+		return;
+	if (trial_step_passes(trial) < trial->grad_accum)
+		strlist_addf(&record->caveats,
+			     "its steps made %lld of %lld backward passes so "
+			     "far: a warm-up of the accumulation was not seen "
+			     "to its end",
+			     (long long)trial->seen_accum,
+			     (long long)trial->grad_accum);
+	if (trial->seen_accum <= trial->grad_accum ||
 	    trial_step_is_whole(trial))
 		return;
 	assert(trial->grad_accum >= 1);

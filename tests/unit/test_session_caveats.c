@@ -270,11 +270,41 @@ static void statistics_change_with_the_micro_batch(void **state)
 	}
 }
 
+/* A script may accumulate less at first, and more than it was told later. */
+static void passes_that_differ_are_said(void **state)
+{
+	static const struct {
+		int64_t seen;
+		const char *words[2];
+	} cases[] = {
+		{ 0, { NULL } },
+		{ 1, { "made 1 of 4 backward passes so far" } },
+		{ 4, { NULL } },
+		{ 8, { "was seen to make 8 backward passes" } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct trial trial = { .peak_bytes = 1,
+				       .coverage = COVERAGE_EXACT,
+				       .steps_source = STEPS_HOOK,
+				       .grad_accum = 4,
+				       .seen_accum = cases[i].seen };
+		struct answered answered;
+
+		answered_make(&answered, PROBE_HOST, false);
+		session_caveats_add(&answered.session, &trial);
+		assert_caveats(&answered, cases[i].words);
+		strlist_release(&answered.result.record.caveats);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_probe_came_to_is_not_left_out),
 		cmocka_unit_test(statistics_change_with_the_micro_batch),
+		cmocka_unit_test(passes_that_differ_are_said),
 		cmocka_unit_test(a_peak_is_said_to_be_what_it_is),
 		cmocka_unit_test(a_check_replaces_what_it_saw_better),
 		cmocka_unit_test(ranks_that_are_open_are_said),
