@@ -175,7 +175,8 @@ two'
 done
 is 'a probe finds nothing on stdin' "$(sort -u notes/read)" end
 
-# The keeper of the first probe is killed: repeated, and nothing is left.
+# The keeper of the first probe is killed: repeated, and nothing is left. The
+# program that the script starts has a record.
 cat >killer.sh <<END
 #!/bin/sh
 if [ -n "\$AUTOFIT_PROBE" ] && mkdir "$NOTES/killed" 2>/dev/null; then
@@ -194,8 +195,8 @@ for how in bare tuned; do
 	if [ $how = bare ]; then
 		start
 	else
-		start "$AUTOFIT" "${OPTIONS[@]}" --allow-writes "$NOTES" \
-			--json "$TMP/result.json" --
+		start "$AUTOFIT" "${OPTIONS[@]}" --fresh \
+			--allow-writes "$NOTES" --json "$TMP/result.json" --
 	fi
 done
 is 'a killed keeper: tuned all the same' "$(outcome)" tuned

@@ -16,12 +16,16 @@ static bool condition_is_number(const char *text)
 	return *text && text[strspn(text, "0123456789")] == '\0';
 }
 
-/* The name of a size stands in what is written: "${BATCH_SIZE}". */
+/* The name of a size stands in what is written: "${BATCH_SIZE}"; or that of
+ * something which only probes have: AUTOFIT_PROBE. */
 static bool names_size(const struct shell_reader *reader,
 		       struct shell_span word)
 {
-	return option_class_of(reader->lexer.text + word.start,
-			       word.end - word.start) != OPTION_OTHER;
+	const char *text = reader->lexer.text + word.start;
+	size_t length = word.end - word.start;
+
+	return memmem(text, length, "AUTOFIT_", 8) ||
+	       option_class_of(text, length) != OPTION_OTHER;
 }
 
 /* It stays what it is, whatever sizes are tried. */
