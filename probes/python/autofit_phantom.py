@@ -100,9 +100,11 @@ class Asked(object):
             if name in ("CACHE", "EXTENDED_ARG", "TO_BOOL", "COMPARE_OP")
             or "JUMP" in name and "TRUE" in name
         )
+        # While a function written in C compares two numbers.
+        self.calls = frozenset(opmap[name] for name in opmap if "CALL" in name)
 
-    def note(self, what):
-        place = self.find()
+    def note(self, what, answer=None):
+        place = self.find(answer)
         if place is None:
             return
         self.times = self.times + 1 if place == self.place else 1
@@ -117,17 +119,17 @@ class Asked(object):
         """A backward pass: the program gets on."""
         self.times = 0
 
-    def find(self):
+    def find(self, answer):
         """
         The line that asks: the user's own, else the nearest not torch's. None:
         a library that takes no more memory, whatever the answer is, or an
-        assertion, for which there is one answer.
+        assertion that holds, for which there is no other.
         """
         found = None
         frame = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename == __file__:
             frame = frame.f_back
-        if frame is not None and self.is_asserted(frame):
+        if answer is True and frame is not None and self.is_asserted(frame):
             return None
         while frame is not None:
             name = frame.f_code.co_filename
@@ -161,10 +163,6 @@ def is_installed(name):
 
 def number_class(asked):
     """A number read from the card: the same, and comparing it is told."""
-    from opcode import opmap
-
-    # What Python does while a function written in C compares two numbers.
-    calls = frozenset(opmap[name] for name in opmap if "CALL" in name)
 
     class Number(float):
         __slots__ = ()
@@ -184,10 +182,11 @@ def number_class(asked):
 
     def decides(plain, what):
         def method(self, *others):
+            answer = plain(self, *others)
             # What is not itself is not a number: a check of health.
             if not others or others[0] is not self:
-                asked.note(what)
-            return plain(self, *others)
+                asked.note(what, answer)
+            return answer
 
         return method
 
@@ -197,7 +196,7 @@ def number_class(asked):
         def method(self, other):
             # max() and sorted() give numbers back, which are watched as well.
             frame = sys._getframe().f_back
-            if frame and frame.f_code.co_code[frame.f_lasti] in calls:
+            if frame and frame.f_code.co_code[frame.f_lasti] in asked.calls:
                 return plain(self, other)
             return noted(self, other)
 
@@ -507,14 +506,16 @@ class Values(object):
             try:
                 host = self.compute(function, (value,) + args, kwargs)
             except Unknown:
-                self.asked.note("asks the card a question")
+                pass
             else:
                 return host
             self.runtime.handle(1)
             try:
-                return function(value, *args, **kwargs)
+                answer = function(value, *args, **kwargs)
             finally:
                 self.runtime.handle(-1)
+            self.asked.note("asks the card a question", answer)
+            return answer
 
         return call
 

@@ -14,7 +14,7 @@
 
 /* The way out, in a message. */
 #define SHELL_INSTEAD "put the training command itself after --"
-/* The same, where a script starts more than one training. */
+/* The same, where the script decides how often a training is started. */
 #define SHELL_INSIDE                                                           \
 	"write autofit -- in front of it in the script, or put it alone "      \
 	"after --"

@@ -55,41 +55,25 @@ EXPORT int nvrtcGetLoweredName(void *program, const char *name,
 	return MATHS_OK;
 }
 
-static int put_size(size_t *size)
-{
-	*size = sizeof(compiled);
-	return MATHS_OK;
-}
-
-static int put_code(char *code)
-{
-	memcpy(code, compiled, sizeof(compiled));
-	return MATHS_OK;
-}
-
 EXPORT int nvrtcGetPTXSize(void *program, size_t *size)
 {
 	(void)program;
-	return put_size(size);
+	*size = sizeof(compiled);
+	return MATHS_OK;
 }
 
 EXPORT int nvrtcGetPTX(void *program, char *code)
 {
 	(void)program;
-	return put_code(code);
+	memcpy(code, compiled, sizeof(compiled));
+	return MATHS_OK;
 }
 
+/* It is the same in each form. */
 EXPORT int nvrtcGetCUBINSize(void *program, size_t *size)
-{
-	(void)program;
-	return put_size(size);
-}
-
+	__attribute__((alias("nvrtcGetPTXSize")));
 EXPORT int nvrtcGetCUBIN(void *program, char *code)
-{
-	(void)program;
-	return put_code(code);
-}
+	__attribute__((alias("nvrtcGetPTX")));
 
 /* Nothing is said, but for the NUL. */
 EXPORT int nvrtcGetProgramLogSize(void *program, size_t *size)

@@ -160,6 +160,13 @@ def as_float(s):
         s.best = 0
 
 
+def assertion(s):
+    try:
+        assert (s.y > s.y.min()).any(), "all are the same"
+    except AssertionError:
+        torch.empty(1 << 20, device="cuda")
+
+
 def all_of(s):
     if (s.y > 0).all():
         torch.empty(1 << 20, device="cuda")
@@ -291,7 +298,8 @@ DOUBTFUL = (
     mask, masked_select, nonzero, where, unique, repeat, bincount, experts,
     experts_split, own_scaling, while_tensor,
     while_not_converged, until_loss, item_branch, best_loss, average_loss,
-    largest, longest, index, as_int, to_host, host_number, as_float, all_of, equal)
+    largest, longest, index, as_int, to_host, host_number, as_float, all_of, assertion,
+    equal)
 PLAIN = (log_number, print_tensor, health, loss_scaling, asserted, compiled,
          host_mask, positions, clip, save, on_card, mixed, scripted, traced, folded,
          kept_data)
