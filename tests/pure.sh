@@ -136,7 +136,9 @@ for room in "${!members[@]}"; do
 done >"$scratch/pure"
 for room in "${!members[@]}"; do
 	compgen -G "$SOURCE/$room/*.c" >/dev/null || continue
-	ar t "$BUILD/lib$room.a" | grep -qE "^(${members[$room]})[.]c[.]o$" ||
+	# To its end: who writes into a closed pipe fails.
+	ar t "$BUILD/lib$room.a" |
+		grep -E "^(${members[$room]})[.]c[.]o$" >/dev/null ||
 		fail "$room: nothing of it was checked"
 	allowed=$lenient
 	[[ $room =~ ^(search|estimator)$ ]] && allowed=$strict
