@@ -47,7 +47,7 @@ char *phantom_report_doubt(const struct phantom_seen *seen)
 			strbuf_addf(&out, "%" PRIu64 " reads", note->count);
 		else
 			text_add_safe(&out, note->text, true);
-		strbuf_adds(&out, "): a real card needs at least this");
+		strbuf_addch(&out, ')');
 		return strbuf_detach(&out);
 	}
 	return NULL;
@@ -151,7 +151,9 @@ void phantom_report(struct strbuf *out, const struct options_target *target,
 	if (phantom_report_more(seen))
 		strbuf_addf(out, "  more      %s\n", phantom_report_more(seen));
 	if (doubt)
-		strbuf_addf(out, "  at least  %s\n", doubt);
+		strbuf_addf(out,
+			    "  at least  %s: a real card needs at least this\n",
+			    doubt);
 	if (code)
 		strbuf_addf(out, "  command   failed, exit code %d\n", code);
 	free(doubt);

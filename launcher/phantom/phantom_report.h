@@ -9,8 +9,9 @@
 
 /*
  * Values that a program reads are zeros on a phantom, and what it does or how
- * large a result is may depend on them: what was measured is the least then.
- * NULL, or one sentence without its end; the caller frees it.
+ * large a result is may depend on them: what was measured is the least then,
+ * and a failure may be of the zeros. NULL, or one sentence without its end; the
+ * caller frees it.
  */
 char *phantom_report_doubt(const struct phantom_seen *seen);
 

@@ -9,6 +9,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+static bool is_failed(const struct probe_outcome *outcome)
+{
+	const struct evidence_end *end = &outcome->evidence.end;
+
+	return end->ended && end->wait_status != 0;
+}
+
 /* With PyTorch, an error before it came to the card is the program's own. */
 static bool is_own_failure(const struct phantom_seen *seen, bool failed)
 {
@@ -17,40 +24,57 @@ static bool is_own_failure(const struct phantom_seen *seen, bool failed)
 	       !seen->notes[SIM_NOTE_FOREIGN].count;
 }
 
+/* With what the command said itself, if it ended with an error. Takes why. */
+static char *with_own_words(char *why, const struct probe_outcome *outcome)
+{
+	char *message;
+
+	if (!why || !is_failed(outcome) || !*outcome->first_error)
+		return why;
+	message = xasprintf("%s\n%s", why, outcome->first_error);
+	free(why);
+	return message;
+}
+
 static char *refusal_of(const struct phantom_seen *seen,
 			const struct probe_outcome *outcome)
 {
 	const struct evidence_end *end = &outcome->evidence.end;
-	bool failed = end->ended && end->wait_status != 0;
-	char *refusal;
-	char *message;
+	bool failed = is_failed(outcome);
 
 	if (end->isolation_errno || end->exec_errno ||
 	    outcome->trial.verdict == VERDICT_DISTURBED ||
 	    is_own_failure(seen, failed))
 		return NULL;
-	refusal = phantom_report_refusal(seen, failed);
-	if (!refusal || !failed || !*outcome->first_error)
-		return refusal;
-	message = xasprintf("%s\n%s", refusal, outcome->first_error);
-	free(refusal);
-	return message;
+	return phantom_report_refusal(seen, failed);
 }
 
+/* NULL: a misfit is one whatever the values are. */
 static char *doubt_of(const struct phantom_seen *seen,
-		      const struct trial *trial)
+		      const struct probe_outcome *outcome)
 {
-	char *doubt = trial_fits(trial) ? phantom_report_doubt(seen) : NULL;
+	const struct trial *trial = &outcome->trial;
+	bool is_misled = trial->verdict == VERDICT_FAILED && is_failed(outcome);
+	char *doubt = is_misled || trial_fits(trial)
+			      ? phantom_report_doubt(seen)
+			      : NULL;
 	char peak[BYTES_TEXT_MAX];
 	char *message;
 
 	if (!doubt)
 		return NULL;
-	message = xasprintf("on a phantom micro-batch %" PRId64
-			    " takes at least %s: %s; only probes on the card "
-			    "itself can tell whether it fits",
-			    trial->micro_batch,
-			    bytes_format(peak, trial->peak_bytes), doubt);
+	message = is_misled
+			  ? xasprintf("the command fails on a phantom, and it "
+				      "may do so only there: %s; only probes "
+				      "on the card itself can tell",
+				      doubt)
+			  : xasprintf("on a phantom micro-batch %" PRId64
+				      " takes at least %s: %s: a real card "
+				      "needs at least this; only probes on the "
+				      "card itself can tell whether it fits",
+				      trial->micro_batch,
+				      bytes_format(peak, trial->peak_bytes),
+				      doubt);
 	free(doubt);
 	return message;
 }
@@ -73,9 +97,9 @@ char *phantom_trial_judge(const struct options_target *target,
 	(void)phantom_look(target->phantom_folder, seen, NULL);
 	message = refusal_of(seen, outcome);
 	if (!message)
-		message = doubt_of(seen, &outcome->trial);
+		message = doubt_of(seen, outcome);
 	free(seen);
-	return message;
+	return with_own_words(message, outcome);
 }
 
 void phantom_trial_add_caveats(const struct options_target *target,

@@ -13,8 +13,8 @@
  * allocator gave back what it kept does not fit. A message that ends the tuning
  * when nothing can be said of the command (it used no card, or asked for what a
  * phantom has not), or when what it does was seen to depend on values and
- * nothing has shown that this size is too large: "fits" would be a guess. NULL:
- * go on. The caller frees it.
+ * nothing has shown that this size is too large: "fits" would be a guess, and
+ * "the command fails" as well. NULL: go on. The caller frees it.
  */
 char *phantom_trial_judge(const struct options_target *target,
 			  struct probe_outcome *outcome);

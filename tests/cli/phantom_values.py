@@ -60,7 +60,10 @@ def tunings(place, python):
             ("longest", r"takes at least [0-9.]+ [GM]iB: what the program does may "
              r"depend on values.*values\.py:\d+ reads a whole number"),
             ("while_not_converged", "waits for another answer: a phantom card "
-             "has none: only a real card can tell")):
+             "has none: only a real card can tell"),
+            ("misled", r"the command fails on a phantom, and it may do so only "
+             r"there: .*values\.py:\d+ asks the card a question.*"
+             r"AssertionError: the model is dead")):
         answer = place.run(
             "tune", "--device", "phantom:" + CARD, "--micro-flag",
             "--batch-size", "--accum-flag", "--grad-accum", "--", python,

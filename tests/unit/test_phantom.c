@@ -266,6 +266,11 @@ static void a_trial_may_end_all(void **folder)
 		{ false, VERDICT_FAILED, 1, "", SIM_NOTE_FOREIGN,
 		  "carries a CUDA runtime of NVIDIA's inside" },
 		{ true, VERDICT_FAILED, 1, NULL, 0, NULL },
+		/* Zeros may be why. */
+		{ true, VERDICT_FAILED, 1, "a.py:7 asks", SIM_NOTE_VALUE,
+		  "may do so only there: what the program does may depend on "
+		  "values, which are zeros on a phantom (a.py:7 asks); only "
+		  "probes on the card itself can tell\nKeyError: 7" },
 		{ false, VERDICT_FAILED, 1, NULL, 0,
 		  "did not use the phantom card before it failed: that takes a "
 		  "CUDA build of PyTorch (for CUDA 12 or 13), which finds the "

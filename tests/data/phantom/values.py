@@ -205,6 +205,11 @@ def asserted(s):
     assert s.loss.item() >= 0, "a square"
 
 
+def misled(s):
+    """It fails on zeros alone."""
+    assert (s.y.abs() > 0).any(), "the model is dead"
+
+
 def host_mask(s):
     """A mask from the data loader: its values are known."""
     inside = CPU_MASK.clone()
@@ -303,6 +308,7 @@ DOUBTFUL = (
 PLAIN = (log_number, print_tensor, health, loss_scaling, asserted, compiled,
          host_mask, positions, clip, save, on_card, mixed, scripted, traced, folded,
          kept_data)
+FAILING = (misled,)
 
 
 def main():
@@ -311,7 +317,7 @@ def main():
         from torch._dynamo import trace_rules
 
         trace_rules.get_torch_obj_rule_map()
-    named = {each.__name__: each for each in DOUBTFUL + PLAIN}
+    named = {each.__name__: each for each in DOUBTFUL + PLAIN + FAILING}
     scene = Scene()
     for _ in range(3):
         scene.step()
