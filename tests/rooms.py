@@ -67,6 +67,7 @@ probes/leaving
 probes/output
 probes/channel
 probes/phantom
+probes/phantom/loader
 probes/phantom/runtime
 probes/phantom/maths
 probes/phantom/driver

@@ -37,42 +37,39 @@ foreach(target IN LISTS phantom_targets)
   target_link_options(${target} PRIVATE -s -Wl,--no-undefined)
 endforeach()
 
-# The CUDA runtime and the mathematical libraries, each by the file name and
-# the version node that programs ask for. What is not written by hand is made
-# of the lists of names, one a release of PyTorch (scripts/phantom_names.py).
-file(GLOB phantom_names CONFIGURE_DEPENDS ${phantom_folder}/runtime/names/*.txt)
-set(phantom_rows "")
-foreach(list IN LISTS phantom_names)
-  file(STRINGS ${list} rows)
-  list(APPEND phantom_rows ${rows})
-endforeach()
-list(TRANSFORM phantom_rows REPLACE " .*$" "" OUTPUT_VARIABLE phantom_sonames)
-list(REMOVE_DUPLICATES phantom_sonames)
-string(REPLACE ";" "," phantom_name_list "${phantom_names}")
+# The CUDA runtime and the mathematical libraries, each by the file name that
+# programs ask for, which is the version of its names too (NCCL's have none).
+# What they lack of what a program asks for is made when it is loaded (loader/).
+set(phantom_sonames libcublas.so.12 libcublas.so.13 libcublasLt.so.12
+  libcublasLt.so.13 libcudart.so.12 libcudart.so.13 libcudnn.so.8 libcudnn.so.9
+  libcupti.so.12 libcupti.so.13 libcusparse.so.12 libnccl.so.2 libnvrtc.so.12
+  libnvrtc.so.13)
+file(GLOB phantom_loader_sources CONFIGURE_DEPENDS ${phantom_folder}/loader/*.c)
+set(phantom_loader libautofit_phantom.so)
 file(MAKE_DIRECTORY ${phantom_libraries}/made)
 
-foreach(soname IN LISTS phantom_sonames)
+foreach(soname IN LISTS phantom_sonames phantom_loader)
   # libcudart.so.13: its sources are those of libcudart, and know the 13.
   string(REGEX REPLACE "\\.so.*$" "" stem ${soname})
-  string(REGEX REPLACE "^.*\\.so\\." "" major ${soname})
-  set(sources "")
-  if(stem STREQUAL "libcudart")
+  string(REGEX REPLACE "^.*\\.so\\.?" "" major ${soname})
+  set(node ${soname})
+  if(soname STREQUAL phantom_loader)
+    set(sources ${phantom_loader_sources})
+    set(node "")
+  elseif(stem STREQUAL "libcudart")
     file(GLOB sources CONFIGURE_DEPENDS ${phantom_folder}/runtime/runtime*.c)
   else()
     file(GLOB sources CONFIGURE_DEPENDS ${phantom_folder}/maths/${stem}.c
       ${phantom_folder}/maths/${stem}_*.c)
   endif()
-  set(made ${phantom_libraries}/made/${soname}.c)
+  if(stem STREQUAL "libnccl")
+    set(node "")
+  endif()
   set(map ${phantom_libraries}/made/${soname}.map)
-  string(REPLACE ";" "," source_list "${sources}")
-  add_custom_command(OUTPUT ${made} ${map}
-    COMMAND ${CMAKE_COMMAND} -DSONAME=${soname} -DNAMES=${phantom_name_list}
-      -DSOURCES=${source_list} -DOUTPUT=${made} -DMAP=${map}
-      -P ${phantom_folder}/stubs.cmake
-    DEPENDS ${phantom_names} ${sources} ${phantom_folder}/stubs.cmake VERBATIM)
+  file(CONFIGURE OUTPUT ${map} CONTENT "@node@ { global: *; };\n" @ONLY)
   set(target phantom_${stem}_${major})
   autofit_phantom_library(${target} ${soname} ${phantom_libraries} ${sources}
-    ${made} ${phantom_folder}/device/phantom_note.c)
+    ${phantom_folder}/device/phantom_note.c)
   target_compile_definitions(${target} PRIVATE PHANTOM_MAJOR=${major})
   target_compile_options(${target} PRIVATE -O2 -g0 -Wall -Wextra -Wpedantic
     -Wshadow)
@@ -84,4 +81,5 @@ foreach(soname IN LISTS phantom_sonames)
 endforeach()
 
 # What the program carries; phantom_targets: whose building it waits for.
-set(phantom_builtin libcuda.so.1 libnvidia-ml.so.1 ${phantom_sonames})
+set(phantom_builtin libcuda.so.1 libnvidia-ml.so.1 ${phantom_sonames}
+  ${phantom_loader})

@@ -13,7 +13,7 @@ awk '/"command":/ { has = /-fsanitize=/ ? "yes" : "no" }
 	"$scratch/dev/compile_commands.json" |
 	sed "s|$SOURCE/||" >"$scratch/all"
 # Libraries for the programs that are measured.
-plain='probes/(preload|phantom/(device|driver|maths|runtime))'
+plain='probes/(preload|phantom/[a-z]+)'
 wrong=$(grep -E -e "^yes (examples|tests/(cli|sim)|$plain)/" \
 	-e '^no (base|search|estimator|configs|probes|launcher|tests/unit)/' \
 	"$scratch/all" |
