@@ -29,8 +29,9 @@ WAITS_MAX = 1000
 TEXT_MAX = 100
 # enum sim_kept.
 COPY, ANSWER = 1, 2
-# Functions of torch.distributed that hand small things on to other ranks.
-COLLECTIVES = "all_gather all_gather_into_tensor broadcast".split()
+# How functions of torch.distributed begin that hand small things on to other
+# ranks: releases have more and more of them.
+COLLECTIVES = ("all_gather", "broadcast")
 
 # Operations through which known values are followed: methods of a tensor, ...
 METHODS = (
@@ -296,9 +297,10 @@ class Values(object):
         if place is None:
             return
         self.replace(self.tensor, "resize_", self.resize)
-        for name in COLLECTIVES:
-            self.replace(place, name, self.spread)
-            setattr(self.torch.distributed, name, getattr(place, name))
+        for name, function in list(vars(place).items()):
+            if name.startswith(COLLECTIVES) and callable(function):
+                self.replace(place, name, self.spread)
+                setattr(self.torch.distributed, name, getattr(place, name))
 
     def replace(self, holder, name, wrap):
         function = getattr(holder, name, None)

@@ -58,6 +58,54 @@ print(major.value, failed, code.value.split()[3].decode(), name.value.decode(),
       nvrtc.nvrtcDestroyProgram(ctypes.byref(program)))
 """
 
+# One kernel of that name, as a program's own code launches it.
+LAUNCHES = """
+import ctypes, sys
+class Size(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint) for name in "xyz"]
+runtime = ctypes.CDLL("libcudart.so.12")
+stub, name, one = ctypes.c_char_p(b"stub"), sys.argv[1].encode(), Size(1, 1, 1)
+runtime.__cudaRegisterFunction(None, stub, None, name, 0, *[None] * 5)
+memory = ctypes.c_void_p()
+print(runtime.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(1 << 20)),
+      runtime.cudaLaunchKernel(stub, one, one, None, ctypes.c_size_t(0), None))
+"""
+# Names of kernels as compilers make them, and whether the size of what they
+# write depends on values.
+KERNELS = [
+    ("_ZN6native17elementwise_kernelE", False),
+    ("_ZN3cub6detail6select23DeviceSelectSweepKernelE", True),
+    ("_ZN6native24unique_bool_write_outputEi", True),
+    ("_ZN3cub6detail13unique_by_key28DeviceUniqueByKeySweepKernelE", False),
+    ("_ZN3cub13unique_by_keyI24unique_dim_cuda_templateE", True),
+    ("_ZN6native4fillISt10unique_ptrIiEE", False),
+]
+# What the ranks of a card answer each other: parts are known as one, unless
+# some of it is not.
+ANSWERS = """
+import ctypes
+driver = ctypes.CDLL("libcuda.so.1")
+address, size = ctypes.c_uint64, ctypes.c_size_t
+keep, kept = driver.autofit_phantom_keep, driver.autofit_phantom_kept
+copy = driver.autofit_phantom_keep_copy
+keep.argtypes = [address, ctypes.c_char_p, size, ctypes.c_int]
+kept.argtypes = [address, ctypes.c_void_p, size]
+copy.argtypes = [address, address, size]
+def read(at, count):
+    data = ctypes.create_string_buffer(count)
+    kind = kept(at, data, count)
+    return "%d%s" % (kind, data.raw.decode() if kind else "")
+keep(1000, b"abcd", 4, 2)
+keep(1004, b"efgh", 4, 2)
+keep(1012, b"mnop", 4, 1)
+copy(2000, 1002, 4)
+copy(3000, 1006, 4)
+print(read(1000, 8), read(1003, 3), read(1000, 9), read(1012, 4),
+      read(2000, 4), read(3000, 1))
+keep(1008, b"ijkl", 4, 2)
+print(read(1000, 16))
+"""
+
 
 def main():
     with lib.Place("phantom") as place:
@@ -87,6 +135,16 @@ def main():
         answer = place.ask("phantom", "t4", "--", "python3", "-c", COMPILES)
         lib.holds("what is compiled there is no code", answer.out,
                   r"12 0 phantom a\+b 0")
+        for name, is_doubtful in KERNELS:
+            answer = place.ask("phantom", "t4", "--", "python3", "-c",
+                               LAUNCHES, name)
+            lib.equal("%s is launched" % name, answer.out.split(), ["0", "0"])
+            lib.equal("  and doubted", "at least  sizes depend" in answer.err,
+                      is_doubtful)
+        answer = place.ask("phantom", "t4", "--", "python3", "-c", ANSWERS)
+        lib.equal("answers of ranks", answer.out.split(), [
+            "2abcdefgh", "2def", "0", "1mnop", "2cdef", "0",
+            "1abcdefghijklmnop"])
         left = place.ask("phantom", "t4", "--", "sh", "-c",
                          "dirname $AUTOFIT_SIM_STATE").out.strip()
         lib.check("nothing of it is left", left and not os.path.exists(

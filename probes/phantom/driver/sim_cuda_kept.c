@@ -43,16 +43,40 @@ static void drop_overlaps(uint64_t address, size_t bytes)
 	}
 }
 
-static const struct kept_range *find_range(uint64_t address, size_t bytes)
+static const struct kept_range *find_range(uint64_t address)
 {
 	for (size_t i = 0; kept.has_any && i < KEPT_MAX; i++) {
 		const struct kept_range *range = &kept.ranges[i];
 
 		if (range->bytes && range->address <= address &&
-		    address + bytes <= range->address + range->bytes)
+		    address - range->address < range->bytes)
 			return range;
 	}
 	return NULL;
+}
+
+/* All of them, which may have come in several parts, as answers of ranks do. */
+static enum sim_kept read_ranges(uint64_t address, unsigned char *data,
+				 size_t bytes)
+{
+	enum sim_kept kind = SIM_KEPT_ANSWER;
+	size_t part;
+
+	for (size_t at = 0; at < bytes; at += part) {
+		const struct kept_range *range = find_range(address + at);
+		size_t from;
+
+		if (!range)
+			return SIM_KEPT_NOT;
+		from = address + at - range->address;
+		part = range->bytes - from < bytes - at ? range->bytes - from
+							: bytes - at;
+		if (data)
+			memcpy(data + at, range->data + from, part);
+		if (range->kind < kind)
+			kind = range->kind;
+	}
+	return bytes ? kind : SIM_KEPT_NOT;
 }
 
 /* data becomes the table's own. */
@@ -95,17 +119,16 @@ EXPORT int autofit_phantom_keep(uint64_t address, const void *data,
 EXPORT int autofit_phantom_keep_copy(uint64_t target, uint64_t source,
 				     size_t bytes)
 {
-	const struct kept_range *range;
 	enum sim_kept kind = SIM_KEPT_NOT;
 	unsigned char *copy = NULL;
 
 	(void)pthread_mutex_lock(&kept.lock);
-	range = find_range(source, bytes);
-	if (range) {
-		kind = range->kind;
-		copy = duplicate_bytes(range->data + (source - range->address),
-				       bytes);
-	}
+	if (bytes <= SIM_KEPT_BYTES_MAX)
+		kind = read_ranges(source, NULL, bytes);
+	if (kind != SIM_KEPT_NOT)
+		copy = malloc(bytes);
+	if (copy)
+		(void)read_ranges(source, copy, bytes);
 	drop_overlaps(target, bytes);
 	if (copy)
 		add_kept_range(target, copy, bytes, kind);
@@ -115,15 +138,12 @@ EXPORT int autofit_phantom_keep_copy(uint64_t target, uint64_t source,
 
 EXPORT int autofit_phantom_kept(uint64_t address, void *data, size_t bytes)
 {
-	const struct kept_range *range;
-	enum sim_kept kind = SIM_KEPT_NOT;
+	enum sim_kept kind;
 
 	(void)pthread_mutex_lock(&kept.lock);
-	range = find_range(address, bytes);
-	if (range)
-		kind = range->kind;
-	if (range && data)
-		memcpy(data, range->data + (address - range->address), bytes);
+	kind = read_ranges(address, NULL, bytes);
+	if (kind != SIM_KEPT_NOT && data)
+		(void)read_ranges(address, data, bytes);
 	(void)pthread_mutex_unlock(&kept.lock);
 	return (int)kind;
 }

@@ -36,6 +36,8 @@ static struct {
 
 static _Thread_local enum kernel_meaning last_meaning;
 
+#define UNIQUE "unique"
+
 /*
  * Parts of the names, as compilers mangle them, of what PyTorch and CUB launch
  * where the size of a result is known only afterwards: nonzero() and masks,
@@ -46,18 +48,31 @@ static const char *const data_sizes[] = {
 	"DeviceRunLengthEncode",
 	"nonzero",
 	"flag_kernel",
-	"unique",
+	UNIQUE,
 	"adjacent_difference",
 	"compute_cuda_kernel",
 	"kernelHistogram",
 };
+
+/* What writes down the places where keys change, as the gradient of an
+ * embedding does, has room for all of them. And "unique_ptr" is of C++. */
+static bool has_part(const char *name, const char *part)
+{
+	const char *at = strstr(name, part);
+
+	while (at && strcmp(part, UNIQUE) == 0 &&
+	       (strncmp(at, "unique_by_key", strlen("unique_by_key")) == 0 ||
+		strncmp(at, "unique_ptr", strlen("unique_ptr")) == 0))
+		at = strstr(at + 1, part);
+	return at != NULL;
+}
 
 /* Of the name of a DATA_SIZE only the part that tells it is kept. */
 static void read_name(struct kernel *kernel)
 {
 	kernel->meaning = strstr(kernel->name, "and_kernel") ? ALL : PLAIN;
 	for (size_t i = 0; i < sizeof(data_sizes) / sizeof(*data_sizes); i++) {
-		if (!strstr(kernel->name, data_sizes[i]))
+		if (!has_part(kernel->name, data_sizes[i]))
 			continue;
 		kernel->meaning = DATA_SIZE;
 		kernel->name = data_sizes[i];
