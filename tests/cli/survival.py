@@ -5,8 +5,8 @@
 """A transformer, an MLP, a convolution net, sequences of varying lengths, and a
 training that updates its weights by hand (those of tests/bench/peers), under
 random budgets. The answer keeps the effective batch; its own run, watched by
-another sampler, stays within the budget. By day there are three tunings, with
-short confirmations and runs.
+another sampler, stays within the budget. By day there are two tunings, of the
+quickest program, with short confirmations and runs.
 """
 import concurrent.futures
 import os
@@ -28,8 +28,7 @@ import sampler  # noqa: E402
 
 PYTHON = os.environ.get("PYTHON", "/usr/bin/python3")
 NIGHTLY = os.environ.get("AUTOFIT_NIGHTLY") == "1"
-# The transformer's samples take ten times as long as those of the others.
-NAMES = sorted(cases.EFFECTIVE) if NIGHTLY else ["by_hand", "mlp"]
+NAMES = sorted(cases.EFFECTIVE) if NIGHTLY else ["by_hand"]
 TUNINGS = 40 if NIGHTLY else 2
 PASSES = 200 if NIGHTLY else 20
 CONFIRM = [] if NIGHTLY else ["--confirm-steps", "8"]
