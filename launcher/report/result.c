@@ -13,7 +13,6 @@
 #include "launcher/report/json.h"
 #include "launcher/report/rates.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,9 +47,8 @@ static json_t *rate_json(const struct result *result, int64_t micro,
 	json_put(object, "grad_accum", json_count(accum));
 	json_put(object, "probe", index_of(result, trial));
 	json_put(object, "verdict", json_text(verdict_name(trial->verdict)));
-	json_put(object, "peak_bytes", json_count((int64_t)trial->peak_bytes));
-	json_put(object, "samples_per_second",
-		 speed > 0 ? json_real(speed) : json_null());
+	json_put(object, "peak_bytes", json_bytes(trial->peak_bytes));
+	json_put(object, "samples_per_second", json_positive(speed));
 	json_put(object, "samples_per_second_spread",
 		 speed > 0 ? json_real(spread) : json_null());
 	return object;
@@ -194,12 +192,6 @@ static json_t *bytes_json(uint64_t bytes, bool known)
 	return json_integer(bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes);
 }
 
-/* JSON has no infinity and no NaN. */
-static json_t *number_json(double number, bool known)
-{
-	return known && isfinite(number) ? json_real(number) : json_null();
-}
-
 static json_t *result_devices_json(const struct record *record)
 {
 	json_t *array = json_checked(json_array());
@@ -264,10 +256,9 @@ static json_t *recommended_json(const struct result *result)
 	json_put(object, "world_size", json_count(record->batch.world_size));
 	json_put(object, "effective_batch",
 		 json_count(record->batch.effective_batch));
-	json_put(object, "speed_factor",
-		 number_json(rate.factor, rate.factor > 0));
+	json_put(object, "speed_factor", json_positive(rate.factor));
 	json_put(object, "speed_noise",
-		 number_json(rate.noise, rate.factor > 0));
+		 rate.factor > 0 ? json_number(rate.noise) : json_null());
 	secrets_mask_argv(&argv, &result->run.argv);
 	json_put(object, "write", json_texts(&result->lines));
 	json_put(object, "argv", json_texts(&argv));
@@ -388,16 +379,13 @@ static json_t *probe_json(const struct result *result,
 	json_put(object, "coverage",
 		 coverage_json(&result->record, trial->coverage));
 	json_put(object, "steps", json_integer(trial->steps));
-	json_put(object, "seconds", number_json(trial->seconds, true));
-	json_put(object, "samples_per_second", number_json(speed, speed > 0));
-	json_put(object, "step_seconds",
-		 number_json(trial->step_seconds, trial->step_seconds > 0));
+	json_put(object, "seconds", json_number(trial->seconds));
+	json_put(object, "samples_per_second", json_positive(speed));
+	json_put(object, "step_seconds", json_positive(trial->step_seconds));
 	json_put(object, "step_mad_seconds",
-		 number_json(trial->step_mad_seconds,
-			     trial->step_mad_seconds > 0));
+		 json_positive(trial->step_mad_seconds));
 	json_put(object, "later_passes", json_count(trial->later_passes));
-	json_put(object, "pass_seconds",
-		 number_json(trial->pass_seconds, trial->pass_seconds > 0));
+	json_put(object, "pass_seconds", json_positive(trial->pass_seconds));
 	put_seen_sizes(object, trial);
 	json_put(object, "log", text_json(note->log));
 	return object;
@@ -469,7 +457,7 @@ void result_json(const struct result *result, struct strbuf *out)
 	json_put(root, "caveats", json_texts(&record->caveats));
 	json_put(root, "probe_count",
 		 json_integer((json_int_t)result->probes_run));
-	json_put(root, "seconds", number_json(result->seconds, true));
+	json_put(root, "seconds", json_number(result->seconds));
 	json_put(root, "probes", probes_json(result));
 	json_put(root, "plan",
 		 result->plan ? json_checked(json_loads(result->plan, 0, NULL))
