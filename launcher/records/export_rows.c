@@ -50,18 +50,23 @@ static const char *export_rows_device(const struct record *record)
 		       : record->device_kind;
 }
 
-/* Quoted as RFC 4180 says. */
-static void csv_add(struct strbuf *out, const char *text)
+void csv_add_quoted(struct strbuf *out, const char *text)
 {
-	if (out->length && out->data[out->length - 1] != '\n')
-		strbuf_addch(out, ',');
 	strbuf_addch(out, '"');
-	for (; *text; text++) {
+	for (; text && *text; text++) {
 		if (*text == '"')
 			strbuf_addch(out, '"');
 		strbuf_addch(out, *text);
 	}
 	strbuf_addch(out, '"');
+}
+
+/* One more cell of a line. */
+static void csv_add(struct strbuf *out, const char *text)
+{
+	if (out->length && out->data[out->length - 1] != '\n')
+		strbuf_addch(out, ',');
+	csv_add_quoted(out, text);
 }
 
 int export_csv(const struct result *result, struct strbuf *out,
