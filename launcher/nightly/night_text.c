@@ -6,24 +6,11 @@
 #include "base/units.h"
 #include "launcher/command/text/text.h"
 #include "launcher/nightly/night_compare.h"
-#include "launcher/records/export_formats.h"
 
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* With a point whatever the locale says; "": not known. */
-static char *decimal_text(double number)
-{
-	int64_t hundredths;
-
-	if (!(number > 0) || number > 1e13)
-		return xstrdup("");
-	hundredths = (int64_t)(number * 100 + 0.5);
-	return xasprintf("%" PRId64 ".%02" PRId64, hundredths / 100,
-			 hundredths % 100);
-}
 
 /* A line break would end the row, and a bar the cell. */
 static void night_text_add_cell(struct strbuf *out, const char *text)
@@ -59,8 +46,7 @@ static const char *why_of(const struct night_row *row)
 static void add_row(struct strbuf *out, const struct night_row *row)
 {
 	char peak[BYTES_TEXT_MAX] = "", limit[BYTES_TEXT_MAX] = "";
-	char *speed = decimal_text(row->speed);
-	char *factor = decimal_text(row->factor);
+	char speed[DECIMAL_TEXT_MAX], factor[DECIMAL_TEXT_MAX];
 
 	strbuf_adds(out, "|");
 	night_text_add_cell(out, row->name);
@@ -78,12 +64,10 @@ static void add_row(struct strbuf *out, const struct night_row *row)
 		out, row->limit_bytes
 			     ? bytes_format(limit, (uint64_t)row->limit_bytes)
 			     : "");
-	night_text_add_cell(out, speed);
-	night_text_add_cell(out, factor);
+	night_text_add_cell(out, decimal_format(speed, row->speed, 2));
+	night_text_add_cell(out, decimal_format(factor, row->factor, 2));
 	night_text_add_cell(out, why_of(row));
 	strbuf_adds(out, "\n");
-	free(speed);
-	free(factor);
 }
 
 void night_markdown(const struct night *night, struct strbuf *out)
@@ -111,31 +95,30 @@ void night_csv(const struct night *night, struct strbuf *out)
 			 "samples_per_second,speed_factor,seconds,why\r\n");
 	for (size_t i = 0; i < night->count; i++) {
 		const struct night_row *row = &night->rows[i];
-		char *speed = decimal_text(row->speed);
-		char *factor = decimal_text(row->factor);
-		char *seconds = decimal_text(row->seconds);
+		char speed[DECIMAL_TEXT_MAX], factor[DECIMAL_TEXT_MAX];
+		char seconds[DECIMAL_TEXT_MAX];
 		const int64_t counts[] = {
 			row->batch.micro_batch, row->batch.grad_accum,
 			row->batch.world_size,  row->batch.effective_batch,
 			row->peak_bytes,        row->limit_bytes,
 		};
 
-		csv_add_quoted(out, row->name);
+		strbuf_add_quoted(out, row->name);
 		strbuf_addf(out, ",%s,%s,", night_state_name(row->state),
 			    night_change_name(row->change));
-		csv_add_quoted(out, row->device);
+		strbuf_add_quoted(out, row->device);
 		/* What is not known is left empty, as it is in the table. */
 		for (size_t k = 0; k < sizeof(counts) / sizeof(*counts); k++) {
 			strbuf_addch(out, ',');
 			if (counts[k])
 				strbuf_addf(out, "%" PRId64, counts[k]);
 		}
-		strbuf_addf(out, ",%s,%s,%s,", speed, factor, seconds);
-		csv_add_quoted(out, why_of(row));
+		strbuf_addf(out, ",%s,%s,%s,",
+			    decimal_format(speed, row->speed, 2),
+			    decimal_format(factor, row->factor, 2),
+			    decimal_format(seconds, row->seconds, 2));
+		strbuf_add_quoted(out, why_of(row));
 		strbuf_adds(out, "\r\n");
-		free(speed);
-		free(factor);
-		free(seconds);
 	}
 }
 
@@ -200,7 +183,7 @@ static void add_metric(const struct night *night, const struct metric *metric,
 	for (size_t i = 0; i < night->count; i++) {
 		const struct night_row *row = &night->rows[i];
 		double value = metric_value(metric, row);
-		char *text;
+		char text[DECIMAL_TEXT_MAX];
 
 		/* Elsewhere 0 is not known. */
 		if (metric->kind < METRIC_IS_OK && !(value > 0))
@@ -215,9 +198,8 @@ static void add_metric(const struct night *night, const struct metric *metric,
 		night_text_add_label(out, row->name);
 		strbuf_adds(out, "\",device=\"");
 		night_text_add_label(out, row->device);
-		text = value > 0 ? decimal_text(value) : xstrdup("0");
-		strbuf_addf(out, "\"} %s\n", text);
-		free(text);
+		strbuf_addf(out, "\"} %s\n",
+			    value > 0 ? decimal_format(text, value, 2) : "0");
 	}
 }
 

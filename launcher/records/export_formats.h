@@ -34,7 +34,4 @@ int export_add_options(struct strbuf *out,
 		       const struct record_settings *settings,
 		       struct error *err);
 
-/* Appends a cell of CSV, quoted as RFC 4180 says; NULL is an empty one. */
-void csv_add_quoted(struct strbuf *out, const char *text);
-
 #endif
