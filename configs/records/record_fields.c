@@ -10,6 +10,7 @@
 		name, FIELD_##kind, offsetof(struct type, member), least,      \
 			most, optional                                         \
 	}
+/* What every file has, and what it may have. */
 #define MUST(type, name, kind, member)                                         \
 	ROW(type, name, kind, member, 0, 0, false)
 #define MAY(type, name, kind, member) ROW(type, name, kind, member, 0, 0, true)
