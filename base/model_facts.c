@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /* No model is near these, and products of three of them fit 63 bits. */
@@ -11,6 +12,8 @@
 #define WIDTH_MOST INT64_C(1000000)
 #define VOCAB_MOST INT64_C(100000000)
 #define PARAMETERS_MOST INT64_C(1000000000000000)
+
+#define FIELD_NAME_MAX 32
 
 #define COUNT(member, limit, words)                                            \
 	{                                                                      \
@@ -78,114 +81,59 @@ const struct model_field model_fields[] = {
 	{ .name = NULL },
 };
 
-/* What a family cannot be counted without. */
-#define NEEDS_MAX 12
-
 static const struct family {
 	const char *name;
-	const char *needs[NEEDS_MAX];
 	bool is_tied, is_gated; /* if nothing else is said */
+	const char *needs;      /* what it cannot be counted without */
 } families[MODEL_FAMILIES] = {
-	[MODEL_UNKNOWN] = { "unknown", { "parameters" }, false, false },
-	[MODEL_GPT2] = { "gpt2",
-			 { "layers", "hidden", "heads", "ffn", "vocab",
-			   "positions" },
-			 true,
-			 false },
-	[MODEL_LLAMA] = { "llama",
-			  { "layers", "hidden", "heads", "kv_heads", "head_dim",
-			    "ffn", "vocab" },
-			  false,
-			  true },
-	[MODEL_PHI] = { "phi",
-			{ "layers", "hidden", "heads", "ffn", "vocab" },
-			false,
-			false },
-	[MODEL_NEOX] = { "neox",
-			 { "layers", "hidden", "heads", "ffn", "vocab" },
-			 false,
-			 false },
-	[MODEL_OPT] = { "opt",
-			{ "layers", "hidden", "heads", "ffn", "vocab",
-			  "positions", "embedding" },
-			true,
-			false },
-	[MODEL_BERT] = { "bert",
-			 { "layers", "hidden", "heads", "ffn", "vocab",
-			   "positions", "token_types" },
-			 true,
-			 false },
-	[MODEL_T5] = { "t5",
-		       { "layers", "decoder_layers", "hidden", "heads",
-			 "head_dim", "ffn", "vocab" },
-		       true,
-		       false },
-	[MODEL_VIT] = { "vit",
-			{ "layers", "hidden", "heads", "ffn", "image", "patch",
-			  "channels" },
-			false,
-			false },
-	[MODEL_MOE] = { "moe",
-			{ "layers", "hidden", "heads", "kv_heads", "head_dim",
-			  "vocab", "experts", "experts_per_token",
-			  "expert_ffn" },
-			false,
-			true },
-	[MODEL_DEEPSEEK] = { "deepseek",
-			     { "layers", "hidden", "heads", "vocab", "kv_rank",
-			       "nope_dim", "rope_dim", "value_dim", "experts",
-			       "experts_per_token", "expert_ffn" },
-			     false,
-			     true },
-	[MODEL_FALCON] = { "falcon",
-			   { "layers", "hidden", "heads", "kv_heads",
-			     "head_dim", "ffn", "vocab", "layer_norms" },
-			   true,
-			   false },
-	[MODEL_BLOOM] = { "bloom",
-			  { "layers", "hidden", "heads", "ffn", "vocab" },
-			  true,
-			  false },
-	[MODEL_GPTJ] = { "gptj",
-			 { "layers", "hidden", "heads", "ffn", "vocab" },
-			 false,
-			 false },
-	[MODEL_DISTILBERT] = { "distilbert",
-			       { "layers", "hidden", "heads", "ffn", "vocab",
-				 "positions" },
-			       true,
-			       false },
-	[MODEL_DEBERTA] = { "deberta",
-			    { "layers", "hidden", "heads", "ffn", "vocab",
-			      "positions" },
-			    true,
-			    false },
-	[MODEL_WHISPER] = { "whisper",
-			    { "layers", "decoder_layers", "hidden", "heads",
-			      "head_dim", "ffn", "vocab", "positions",
-			      "decoder_positions", "channels" },
-			    true,
-			    false },
-	[MODEL_MAMBA] = { "mamba",
-			  { "layers", "hidden", "ffn", "vocab", "state",
-			    "step_rank", "kernel" },
-			  true,
-			  false },
-	[MODEL_GPTNEO] = { "gptneo",
-			   { "layers", "hidden", "heads", "ffn", "vocab",
-			     "positions" },
-			   true,
-			   false },
-	[MODEL_BART] = { "bart",
-			 { "layers", "decoder_layers", "hidden", "heads", "ffn",
-			   "vocab", "positions" },
-			 true,
-			 false },
-	[MODEL_COUNTED] = { "counted",
-			    { "parameters", "activations" },
-			    false,
-			    false },
-	[MODEL_CONV] = { "conv", { "image", "channels" }, false, false },
+	[MODEL_UNKNOWN] = { "unknown", false, false, "parameters" },
+	[MODEL_GPT2] = { "gpt2", true, false,
+			 "layers hidden heads ffn vocab positions" },
+	[MODEL_LLAMA] = { "llama", false, true,
+			  "layers hidden heads kv_heads head_dim ffn vocab" },
+	[MODEL_PHI] = { "phi", false, false, "layers hidden heads ffn vocab" },
+	[MODEL_NEOX] = { "neox", false, false,
+			 "layers hidden heads ffn vocab" },
+	[MODEL_OPT] = { "opt", true, false,
+			"layers hidden heads ffn vocab positions embedding" },
+	[MODEL_BERT] = { "bert", true, false,
+			 "layers hidden heads ffn vocab positions "
+			 "token_types" },
+	[MODEL_T5] = { "t5", true, false,
+		       "layers decoder_layers hidden heads head_dim ffn "
+		       "vocab" },
+	[MODEL_VIT] = { "vit", false, false,
+			"layers hidden heads ffn image patch channels" },
+	[MODEL_MOE] = { "moe", false, true,
+			"layers hidden heads kv_heads head_dim vocab experts "
+			"experts_per_token expert_ffn" },
+	[MODEL_DEEPSEEK] = { "deepseek", false, true,
+			     "layers hidden heads vocab kv_rank nope_dim "
+			     "rope_dim value_dim experts experts_per_token "
+			     "expert_ffn" },
+	[MODEL_FALCON] = { "falcon", true, false,
+			   "layers hidden heads kv_heads head_dim ffn vocab "
+			   "layer_norms" },
+	[MODEL_BLOOM] = { "bloom", true, false,
+			  "layers hidden heads ffn vocab" },
+	[MODEL_GPTJ] = { "gptj", false, false,
+			 "layers hidden heads ffn vocab" },
+	[MODEL_DISTILBERT] = { "distilbert", true, false,
+			       "layers hidden heads ffn vocab positions" },
+	[MODEL_DEBERTA] = { "deberta", true, false,
+			    "layers hidden heads ffn vocab positions" },
+	[MODEL_WHISPER] = { "whisper", true, false,
+			    "layers decoder_layers hidden heads head_dim ffn "
+			    "vocab positions decoder_positions channels" },
+	[MODEL_MAMBA] = { "mamba", true, false,
+			  "layers hidden ffn vocab state step_rank kernel" },
+	[MODEL_GPTNEO] = { "gptneo", true, false,
+			   "layers hidden heads ffn vocab positions" },
+	[MODEL_BART] = { "bart", true, false,
+			 "layers decoder_layers hidden heads ffn vocab "
+			 "positions" },
+	[MODEL_COUNTED] = { "counted", false, false, "parameters activations" },
+	[MODEL_CONV] = { "conv", false, false, "image channels" },
 };
 
 const char *model_family_name(enum model_family family)
@@ -343,10 +291,14 @@ static int check_needs(const struct model_facts *facts, struct error *err)
 				 "neither the model's parameters nor its "
 				 "family is known: give one of them "
 				 "(families: " MODEL_FAMILY_NAMES ")");
-	for (size_t i = 0; i < NEEDS_MAX && family->needs[i]; i++) {
-		const struct model_field *field =
-			facts_field_find(family->needs[i]);
+	for (const char *at = family->needs; *at; at += strspn(at, " ")) {
+		const struct model_field *field;
+		char name[FIELD_NAME_MAX];
+		size_t length = strcspn(at, " ");
 
+		(void)snprintf(name, sizeof(name), "%.*s", (int)length, at);
+		at += length;
+		field = facts_field_find(name);
 		if (field && field_value(facts, field) == 0)
 			return error_set(err, -EINVAL,
 					 "%s is not known (%s), which a model "

@@ -44,6 +44,17 @@ void strbuf_addch(struct strbuf *buf, char c)
 	strbuf_add(buf, &c, 1);
 }
 
+void strbuf_add_quoted(struct strbuf *buf, const char *text)
+{
+	strbuf_addch(buf, '"');
+	for (; text && *text; text++) {
+		if (*text == '"')
+			strbuf_addch(buf, '"');
+		strbuf_addch(buf, *text);
+	}
+	strbuf_addch(buf, '"');
+}
+
 void strbuf_addu(struct strbuf *buf, size_t number)
 {
 	char digits[3 * sizeof(number)];

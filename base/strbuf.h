@@ -19,6 +19,9 @@ struct strbuf {
 void strbuf_add(struct strbuf *buf, const void *data, size_t length);
 void strbuf_adds(struct strbuf *buf, const char *text);
 void strbuf_addch(struct strbuf *buf, char c);
+/* Between double quotes, of which those in the text are doubled, as a cell of
+ * CSV (RFC 4180); NULL is an empty text. */
+void strbuf_add_quoted(struct strbuf *buf, const char *text);
 /* In decimal digits. */
 void strbuf_addu(struct strbuf *buf, size_t number);
 void strbuf_addf(struct strbuf *buf, const char *format, ...)

@@ -85,6 +85,18 @@ void strlist_remove(struct strlist *list, size_t index)
 	list->count--;
 }
 
+static int compare_items(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void strlist_sort(struct strlist *list)
+{
+	if (list->count)
+		qsort(list->items, list->count, sizeof(*list->items),
+		      compare_items);
+}
+
 size_t strlist_find(const struct strlist *list, const char *text)
 {
 	size_t i = 0;
@@ -133,6 +145,17 @@ void strlist_env_set(struct strlist *list, const char *name, const char *value)
 	} else {
 		strlist_take(list, item);
 	}
+}
+
+void strlist_env_prepend(struct strlist *list, const char *name,
+			 const char *text)
+{
+	const char *old = strlist_env_get(list, name);
+	char *value =
+		old && *old ? xasprintf("%s:%s", text, old) : xstrdup(text);
+
+	strlist_env_set(list, name, value);
+	free(value);
 }
 
 void strlist_env_unset(struct strlist *list, const char *name)

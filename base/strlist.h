@@ -30,6 +30,8 @@ void strlist_take(struct strlist *list, char *text);
 void strlist_insert(struct strlist *list, size_t index, const char *text);
 void strlist_replace(struct strlist *list, size_t index, const char *text);
 void strlist_remove(struct strlist *list, size_t index);
+/* In the order of their bytes. */
+void strlist_sort(struct strlist *list);
 
 /* Index of the first equal item, or list->count. */
 size_t strlist_find(const struct strlist *list, const char *text);
@@ -43,6 +45,10 @@ bool strlist_equal(const struct strlist *a, const struct strlist *b);
 const char *strlist_env_get(const struct strlist *list, const char *name);
 void strlist_env_set(struct strlist *list, const char *name, const char *value);
 void strlist_env_unset(struct strlist *list, const char *name);
+/* Puts text in front of what is there, parted by a colon. An empty piece, which
+ * of PYTHONPATH would be the current folder, is not added. */
+void strlist_env_prepend(struct strlist *list, const char *name,
+			 const char *text);
 void strlist_env_change(struct strlist *list, const struct strlist *changes);
 
 void strlist_release(struct strlist *list);

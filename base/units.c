@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -210,6 +211,21 @@ const char *bytes_format(char text[BYTES_TEXT_MAX], uint64_t bytes)
 	digits = step == 0 || number >= 99.95 ? 0 : number >= 9.995 ? 1 : 2;
 	(void)snprintf(text, BYTES_TEXT_MAX, "%.*f %s", digits, number,
 		       names[step]);
+	return text;
+}
+
+const char *decimal_format(char text[DECIMAL_TEXT_MAX], double number,
+			   int digits)
+{
+	int64_t scale = digits == 2 ? 100 : 10;
+	int64_t whole;
+
+	text[0] = '\0';
+	if (!(number > 0) || number > 1e15)
+		return text;
+	whole = (int64_t)(number * (double)scale + 0.5);
+	(void)snprintf(text, DECIMAL_TEXT_MAX, "%" PRId64 ".%0*" PRId64,
+		       whole / scale, digits, whole % scale);
 	return text;
 }
 

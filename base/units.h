@@ -14,6 +14,7 @@
 #define GIB (UINT64_C(1) << 30)
 #define BYTES_TEXT_MAX 24
 #define DURATION_TEXT_MAX 32
+#define DECIMAL_TEXT_MAX 24
 
 /* A size given in bytes or as a share of something known later. */
 struct amount {
@@ -74,6 +75,11 @@ int duration_parse(const char *text, int64_t *ms, struct error *err);
 
 /* "23.7 GiB", "512 MiB", "17 B": three significant digits. Returns text. */
 const char *bytes_format(char text[BYTES_TEXT_MAX], uint64_t bytes);
+
+/* "12.5", one or two digits behind a point, whatever the locale says; "": not
+ * above 0, or absurd. Returns text. */
+const char *decimal_format(char text[DECIMAL_TEXT_MAX], double number,
+			   int digits);
 
 /* "0.8 s", "14 s", "3 min 12 s", "1 h 05 min". Returns text. */
 const char *duration_format(char text[DURATION_TEXT_MAX], double seconds);

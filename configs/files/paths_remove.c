@@ -3,6 +3,7 @@
 #include "configs/files/paths.h"
 
 #include "base/alloc.h"
+#include "configs/files/dated.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -201,64 +202,34 @@ void paths_remove_tree(const char *folder)
 	free(path);
 }
 
-struct aged {
-	char *path;
-	struct timespec changed;
-};
-
-static int paths_remove_compare_newest_first(const void *a, const void *b)
+static void list_folders(struct dated_list *folders, const char *folder)
 {
-	const struct aged *x = a;
-	const struct aged *y = b;
-
-	if (x->changed.tv_sec != y->changed.tv_sec)
-		return x->changed.tv_sec < y->changed.tv_sec ? 1 : -1;
-	if (x->changed.tv_nsec != y->changed.tv_nsec)
-		return x->changed.tv_nsec < y->changed.tv_nsec ? 1 : -1;
-	return strcmp(y->path, x->path);
-}
-
-/* The folders in folder; the caller frees them and their paths. */
-static struct aged *list_folders(const char *folder, size_t *count)
-{
-	struct aged *items = NULL;
 	const struct dirent *entry;
 	struct stat info;
 	DIR *dir = opendir(folder);
 
-	*count = 0;
-	while (dir && *count < FOLDERS_MAX && (entry = readdir(dir))) {
-		if (strcmp(entry->d_name, ".") == 0 ||
-		    strcmp(entry->d_name, "..") == 0 ||
+	while (dir && folders->count < FOLDERS_MAX && (entry = readdir(dir)))
+		if (strcmp(entry->d_name, ".") != 0 &&
+		    strcmp(entry->d_name, "..") != 0 &&
 		    fstatat(dirfd(dir), entry->d_name, &info,
-			    AT_SYMLINK_NOFOLLOW) < 0 ||
-		    !S_ISDIR(info.st_mode))
-			continue;
-		items = xrealloc(items, *count + 1, sizeof(*items));
-		items[(*count)++] = (struct aged){
-			.path = xasprintf("%s/%s", folder, entry->d_name),
-			.changed = info.st_mtim,
-		};
-	}
+			    AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISDIR(info.st_mode))
+			dated_add(folders,
+				  xasprintf("%s/%s", folder, entry->d_name),
+				  info.st_mtim);
 	if (dir)
 		(void)closedir(dir);
-	return items;
 }
 
 void paths_prune(const char *folder, size_t keep)
 {
-	size_t count;
-	struct aged *items = list_folders(folder, &count);
+	struct dated_list folders = { 0 };
 
-	if (count)
-		qsort(items, count, sizeof(*items),
-		      paths_remove_compare_newest_first);
-	for (size_t i = 0; i < count; i++) {
-		if (i >= keep)
-			paths_remove_tree(items[i].path);
-		free(items[i].path);
-	}
-	free(items);
+	list_folders(&folders, folder);
+	dated_sort(&folders);
+	for (size_t i = keep; i < folders.count; i++)
+		paths_remove_tree(folders.items[i].path);
+	dated_release(&folders);
 }
 
 void paths_remove_old(const char *folder, int days)

@@ -259,11 +259,6 @@ int weights_add_file(struct stored_weights *weights, const char *path,
 	return result;
 }
 
-static int safetensors_compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static int add_shard(const char *name, const char *tensor, const json_t *shard,
 		     struct strlist *shards, struct error *err)
 {
@@ -289,8 +284,7 @@ static void sort_once(struct strlist *shards)
 
 	if (!shards->count)
 		return;
-	qsort(shards->items, shards->count, sizeof(*shards->items),
-	      safetensors_compare_names);
+	strlist_sort(shards);
 	for (size_t i = 1; i < shards->count; i++) {
 		if (strcmp(shards->items[i], shards->items[kept]) == 0)
 			free(shards->items[i]);

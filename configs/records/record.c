@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/strbuf.h"
+#include "configs/files/dated.h"
 #include "configs/records/record_fields.h"
 #include "configs/records/record_files.h"
 
@@ -160,39 +161,8 @@ int record_list_fitting(struct strlist *paths, const char *folder,
 	return 0;
 }
 
-struct record_listed {
-	char *name;
-	struct timespec changed;
-};
-
-struct record_listing {
-	struct record_listed *items;
-	size_t count, capacity;
-};
-
-static int record_compare_newest_first(const void *a, const void *b)
-{
-	const struct record_listed *x = a;
-	const struct record_listed *y = b;
-
-	if (x->changed.tv_sec != y->changed.tv_sec)
-		return x->changed.tv_sec < y->changed.tv_sec ? 1 : -1;
-	if (x->changed.tv_nsec != y->changed.tv_nsec)
-		return x->changed.tv_nsec < y->changed.tv_nsec ? 1 : -1;
-	return strcmp(x->name, y->name);
-}
-
-static void listing_add(struct record_listing *listing, const char *name,
-			struct timespec changed)
-{
-	listing->items = xgrow(listing->items, listing->count,
-			       &listing->capacity, sizeof(*listing->items));
-	listing->items[listing->count++] =
-		(struct record_listed){ .name = xstrdup(name),
-					.changed = changed };
-}
-
-static void record_listing_read(struct record_listing *listing, DIR *dir)
+static void record_listing_read(struct dated_list *listing, DIR *dir,
+				const char *folder)
 {
 	const struct dirent *entry;
 	struct stat info;
@@ -201,28 +171,26 @@ static void record_listing_read(struct record_listing *listing, DIR *dir)
 		if (is_record_name(entry->d_name) &&
 		    fstatat(dirfd(dir), entry->d_name, &info, 0) == 0 &&
 		    S_ISREG(info.st_mode))
-			listing_add(listing, entry->d_name, info.st_mtim);
-	if (listing->count)
-		qsort(listing->items, listing->count, sizeof(*listing->items),
-		      record_compare_newest_first);
+			dated_add(listing,
+				  xasprintf("%s/%s", folder, entry->d_name),
+				  info.st_mtim);
+	dated_sort(listing);
 }
 
 int record_list(struct strlist *paths, const char *folder, struct error *err)
 {
-	struct record_listing listing = { 0 };
+	struct dated_list listing = { 0 };
 	int result;
 	DIR *dir;
 
 	dir = folder_open(folder, &result, err);
 	if (!dir)
 		return result;
-	record_listing_read(&listing, dir);
+	record_listing_read(&listing, dir, folder);
 	(void)closedir(dir);
-	for (size_t i = 0; i < listing.count; i++) {
-		strlist_addf(paths, "%s/%s", folder, listing.items[i].name);
-		free(listing.items[i].name);
-	}
-	free(listing.items);
+	for (size_t i = 0; i < listing.count; i++)
+		strlist_add(paths, listing.items[i].path);
+	dated_release(&listing);
 	return 0;
 }
 

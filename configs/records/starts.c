@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/strbuf.h"
 #include "base/textfile.h"
+#include "configs/files/dated.h"
 #include "configs/files/escape.h"
 #include "configs/files/owned_file.h"
 #include "configs/records/field.h"
@@ -203,33 +204,8 @@ static bool has_start_name(const char *name, bool *is_temporary)
 	return *is_temporary || suffix[SUFFIX_LENGTH] == '\0';
 }
 
-struct kept {
-	char *path;
-	struct timespec changed;
-};
-
-struct starts_listing {
-	struct kept *items;
-	size_t count, capacity;
-};
-
-static void listing_take(struct starts_listing *listing, char *path,
-			 struct timespec changed)
-{
-	listing->items = xgrow(listing->items, listing->count,
-			       &listing->capacity, sizeof(*listing->items));
-	listing->items[listing->count++] = (struct kept){ path, changed };
-}
-
-static void listing_release(struct starts_listing *listing)
-{
-	for (size_t i = 0; i < listing->count; i++)
-		free(listing->items[i].path);
-	free(listing->items);
-}
-
 /* One entry of the folder: listed, removed as a left-over, or passed over. */
-static void listing_look(struct starts_listing *listing, const char *folder,
+static void listing_look(struct dated_list *listing, const char *folder,
 			 const char *name)
 {
 	bool is_temporary;
@@ -241,7 +217,7 @@ static void listing_look(struct starts_listing *listing, const char *folder,
 	path = xasprintf("%s/%s", folder, name);
 	if (lstat(path, &info) == 0 && S_ISREG(info.st_mode)) {
 		if (!is_temporary) {
-			listing_take(listing, path, info.st_mtim);
+			dated_add(listing, path, info.st_mtim);
 			return;
 		}
 		if (time(NULL) - info.st_mtim.tv_sec > LEFT_OVER_SECONDS)
@@ -251,8 +227,7 @@ static void listing_look(struct starts_listing *listing, const char *folder,
 }
 
 /* A folder that is not there has none. */
-static void starts_listing_read(struct starts_listing *listing,
-				const char *folder)
+static void starts_listing_read(struct dated_list *listing, const char *folder)
 {
 	DIR *dir = opendir(folder);
 	const struct dirent *entry;
@@ -264,29 +239,16 @@ static void starts_listing_read(struct starts_listing *listing,
 	(void)closedir(dir);
 }
 
-static int starts_compare_newest_first(const void *a, const void *b)
-{
-	const struct kept *x = a;
-	const struct kept *y = b;
-
-	if (x->changed.tv_sec != y->changed.tv_sec)
-		return x->changed.tv_sec < y->changed.tv_sec ? 1 : -1;
-	if (x->changed.tv_nsec != y->changed.tv_nsec)
-		return x->changed.tv_nsec < y->changed.tv_nsec ? 1 : -1;
-	return strcmp(x->path, y->path);
-}
-
 /* All but the one just written, whatever the clock of the others was. */
 static void starts_prune(const char *folder, const char *written)
 {
-	struct starts_listing listing = { 0 };
+	struct dated_list listing = { 0 };
 	size_t kept = 1;
 
 	starts_listing_read(&listing, folder);
 	assert(listing.count <= LISTED_MAX);
 	if (listing.count > STARTS_KEPT)
-		qsort(listing.items, listing.count, sizeof(*listing.items),
-		      starts_compare_newest_first);
+		dated_sort(&listing);
 	for (size_t i = 0; i < listing.count; i++) {
 		const char *path = listing.items[i].path;
 
@@ -297,7 +259,7 @@ static void starts_prune(const char *folder, const char *written)
 		else
 			kept++;
 	}
-	listing_release(&listing);
+	dated_release(&listing);
 }
 
 int start_write(const struct start *start, const char *folder, const char *key,
@@ -332,7 +294,7 @@ out:
 
 void start_forget(const char *folder, const char *record_id)
 {
-	struct starts_listing listing = { 0 };
+	struct dated_list listing = { 0 };
 
 	/* "" is that of no record, not of those that came from none. */
 	if (*record_id)
@@ -348,5 +310,5 @@ void start_forget(const char *folder, const char *record_id)
 			(void)unlink(path); /* read-only: it stays, as it was */
 		strbuf_release(&text);
 	}
-	listing_release(&listing);
+	dated_release(&listing);
 }

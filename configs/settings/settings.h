@@ -12,7 +12,7 @@
 
 enum settings_format {
 	SETTINGS_YAML,   /* libyaml; aliases and anchors stay as they are */
-	SETTINGS_JSON,   /* libyaml's marks, jansson's opinion of the whole */
+	SETTINGS_JSON,   /* as jansson reads it, comments left out */
 	SETTINGS_TOML,   /* key = value outside strings and comments */
 	SETTINGS_PYTHON, /* name = value, dict(name=value), {"name": value} */
 	SETTINGS_ARGS,   /* words of a command line in a file, --x 8 or --x=8 */
@@ -26,7 +26,7 @@ enum settings_format {
  * tests/bench/recognise.c.
  */
 #define SETTINGS_VALUES_MAX ((size_t)6144)
-#define SETTINGS_JSON_VALUES_MAX ((size_t)3072) /* two libraries read them */
+#define SETTINGS_JSON_VALUES_MAX ((size_t)3072)
 #define SETTINGS_DEPTH_MAX 64
 
 /* One scalar. */

@@ -185,59 +185,19 @@ static bool is_as_meant(const struct settings_change_change *change,
 	return edit->setting == NULL;
 }
 
-static size_t width_after(const struct settings_change_change *change,
-			  const struct settings_edit *edit)
-{
-	bool is_quoted =
-		settings_change_is_quote(change->text[edit->setting->start]);
-
-	return strlen(edit->value) + (is_quoted ? 2 : 0);
-}
-
-/* The settings as they are in the copy, if nothing else moved. The caller frees
- * the array; its texts are those of before and of the edits. */
-static struct setting *
-move_settings(const struct settings_change_change *change)
-{
-	const struct settings *before = change->settings;
-	const struct settings_edit *edit = change->edits;
-	struct setting *items = xcalloc(before->count, sizeof(*items));
-	/* Bytes of the text so far; modulo their range, it may be shorter. */
-	size_t longer = 0, width;
-
-	for (size_t i = 0; i < before->count; i++) {
-		struct setting *item = &items[i];
-
-		*item = before->items[i];
-		width = item->end - item->start;
-		item->start += longer;
-		if (edit->setting == &before->items[i]) {
-			longer += width_after(change, edit) - width;
-			item->value = edit++->value;
-		}
-		item->end += longer;
-	}
-	return items;
-}
-
 static int settings_change_verify(const struct settings_change_change *change,
 				  const struct strbuf *changed,
 				  struct settings *after, struct error *err)
 {
-	bool is_json = change->settings->format == SETTINGS_JSON;
-	struct setting *moved = is_json ? move_settings(change) : NULL;
 	struct settings_reader reader = {
 		.settings = after,
 		.name = "the changed copy",
 		.text = strbuf_text(changed),
 		.length = changed->length,
-		.expected = moved,
-		.expected_count = change->settings->count,
 		.err = err,
 	};
 	int result = settings_read_all(&reader);
 
-	free(moved);
 	if (result == 0 && !is_as_meant(change, after, strbuf_text(changed)))
 		result = error_set(err, -EINVAL,
 				   "the changed copy would not hold the same "

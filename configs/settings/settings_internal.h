@@ -22,9 +22,6 @@ struct settings_reader {
 	unsigned depth;
 	struct settings_place *places;
 	size_t place_count, place_capacity;
-	/* JSON: the items that are to be found, each at its place; or NULL. */
-	const struct setting *expected;
-	size_t expected_count;
 	size_t bytes;   /* of all items and places so far */
 	size_t line_at; /* `line` is the line of this byte */
 	unsigned line;
@@ -43,7 +40,7 @@ int settings_fail(struct settings_reader *reader, size_t at,
 
 /*
  * settings_read, of a reader with the settings (empty, with their format), the
- * text and what it is called, err, and perhaps what is expected.
+ * text, what it is called, and err.
  */
 int settings_read_all(struct settings_reader *reader);
 
@@ -83,14 +80,6 @@ int settings_read_json(struct settings_reader *reader);
 int settings_read_toml(struct settings_reader *reader);
 int settings_read_python(struct settings_reader *reader);
 int settings_read_args(struct settings_reader *reader);
-
-/*
- * The scalars of JSON that starts at byte start of the text, located as those
- * of YAML, without its null, anchors and merge keys. masked stands for the
- * whole text, byte for byte as long, without what YAML does not take.
- */
-int settings_locate_json(struct settings_reader *reader, const char *masked,
-			 size_t start, size_t end);
 
 /* Of a tag in full: may a number have it? Of a text without quotes. */
 bool settings_is_yaml_number_tag(const char *tag);

@@ -1,4 +1,4 @@
-/* JSON: where its scalars are, by libyaml, and what they are, by jansson. */
+/* JSON: jansson says whether it is any, and what is meant; here is where. */
 /* SPDX-License-Identifier: MIT */
 #include "configs/settings/settings_internal.h"
 
@@ -36,285 +36,113 @@ static int fail_json(struct settings_reader *reader, json_error_t *error)
 			 error->text);
 }
 
-/* The value of the bytes, as jansson has it; NULL if they are no scalar. */
-static json_t *load_scalar(const struct settings_reader *reader,
-			   const struct setting *setting)
+static const char json_blanks[] = " \t\r\n";
+
+/* The next byte that is no blank; there is one, inside of a document. */
+static char next_byte(struct settings_reader *reader)
+{
+	reader->at += strspn(reader->text + reader->at, json_blanks);
+	return reader->text[reader->at];
+}
+
+/* Behind the scalar or key that begins at the next byte. */
+static size_t token_end(const struct settings_reader *reader)
+{
+	const char *text = reader->text;
+	size_t end = reader->at;
+
+	if (text[end] != '"')
+		return end + strcspn(text + end, ",]} \t\r\n");
+	for (end++; text[end] != '"'; end++)
+		end += text[end] == '\\';
+	return end + 1;
+}
+
+/* A string without escapes is its bytes; of another jansson says what it is.
+ * The caller frees it. */
+static char *string_text(const char *token, size_t length)
 {
 	json_error_t error;
-	json_t *value = settings_json_load(reader->text + setting->start,
-					   setting->end - setting->start,
-					   JSON_DECODE_ANY, &error);
-
-	if (value && (json_is_object(value) || json_is_array(value))) {
-		json_decref(value);
-		return NULL;
-	}
-	return value;
-}
-
-static void settings_json_set_value(struct settings *settings,
-				    struct setting *setting, const char *text,
-				    size_t length)
-{
-	if (strlen(setting->value) != length ||
-	    memcmp(setting->value, text, length) != 0)
-		setting->value = pool_add(&settings->texts, text, length);
-}
-
-/* What settings call the value of a scalar. */
-static void settings_json_name_value(const struct settings_reader *reader,
-				     struct setting *setting,
-				     const json_t *value)
-{
-	struct settings *settings = reader->settings;
-	const char *text = json_string_value(value);
-
-	if (json_is_null(value))
-		settings_json_set_value(settings, setting, "", 0);
-	else if (text)
-		settings_json_set_value(settings, setting, text, strlen(text));
-	else
-		settings_json_set_value(settings, setting,
-					reader->text + setting->start,
-					setting->end - setting->start);
-}
-
-/* A number alone may be an integer where the whole text had doubles only. */
-static bool settings_json_is_same(const json_t *a, const json_t *b)
-{
-	if (json_is_number(a) && json_is_number(b))
-		return !(json_number_value(a) < json_number_value(b)) &&
-		       !(json_number_value(a) > json_number_value(b));
-	return json_equal(a, b);
-}
-
-/* Are the bytes the digits of this number, not negative, without zeros before?
- */
-static bool is_digits_of(const char *bytes, size_t length, json_int_t number)
-{
-	json_int_t left = number;
-
-	if (number < 0 || (bytes[0] == '0' && length > 1))
-		return false;
-	for (size_t i = length; i > 0; i--) {
-		if (bytes[i - 1] != '0' + (char)(left % 10))
-			return false;
-		left /= 10;
-	}
-	return length > 0 && left == 0;
-}
-
-/* Are these the bytes that jansson itself would write for the value? */
-static bool is_written_plainly(const char *bytes, size_t length,
-			       const json_t *value)
-{
-	size_t width = json_string_length(value);
-
-	if (json_is_string(value))
-		return length == width + 2 && bytes[0] == '"' &&
-		       bytes[length - 1] == '"' &&
-		       memcmp(bytes + 1, json_string_value(value), width) ==
-			       0 &&
-		       !memchr(bytes, '\\', length);
-	return json_is_integer(value) &&
-	       is_digits_of(bytes, length, json_integer_value(value));
-}
-
-/* The value at the setting's place; NULL: none, or not that of the leaf. */
-static json_t *settings_json_value_at(const struct settings_reader *reader,
-				      const struct setting *setting,
-				      json_t *leaf)
-{
 	json_t *value;
+	char *text;
 
-	/* Most are, and need not be read once more. */
-	if (leaf && is_written_plainly(reader->text + setting->start,
-				       setting->end - setting->start, leaf))
-		return json_incref(leaf);
-	value = load_scalar(reader, setting);
-	if (value && (!leaf || settings_json_is_same(value, leaf)))
-		return value;
+	if (!memchr(token, '\\', length))
+		return xstrndup(token + 1, length - 2);
+	value = settings_json_load(token, length, JSON_DECODE_ANY, &error);
+	text = xstrdup(value ? json_string_value(value) : "");
 	json_decref(value);
-	return NULL;
+	return text;
 }
 
-/* Does its place hold one scalar of JSON, and the leaf's value, where that is
- * known? Its value is then as jansson has it. */
-static bool settings_json_take_value(struct settings_reader *reader,
-				     struct setting *setting, json_t *leaf)
+static void read_key(struct settings_reader *reader)
 {
-	json_t *value = settings_json_value_at(reader, setting, leaf);
+	size_t end = token_end(reader);
+	char *key = string_text(reader->text + reader->at, end - reader->at);
 
-	if (!value)
-		return false;
-	settings_json_name_value(reader, setting, value);
-	json_decref(value);
-	return true;
+	settings_path_key(&reader->path, key, strlen(key));
+	free(key);
+	reader->at = end;
+	(void)next_byte(reader);
+	reader->at++; /* the colon */
 }
 
-/* jansson's document beside what libyaml has found. */
-struct settings_json_walk {
-	struct settings_reader *reader;
-	struct strbuf path;
-	size_t next; /* setting */
-};
-
-/* The same key at the same turn; else libyaml understood it otherwise. */
-static bool take_leaf(struct settings_json_walk *walk, json_t *leaf)
+/* Bytes that are the value as they stand are certain. */
+static int read_scalar(struct settings_reader *reader)
 {
-	struct settings *settings = walk->reader->settings;
-	struct setting *setting = &settings->items[walk->next];
-
-	if (walk->next == settings->count ||
-	    strcmp(setting->key, strbuf_text(&walk->path)) != 0 ||
-	    !settings_json_take_value(walk->reader, setting, leaf))
-		return false;
-	walk->next++;
-	return true;
-}
-
-/* As deep as SETTINGS_DEPTH_MAX: libyaml has read it. */
-static bool take_below(struct settings_json_walk *walk, json_t *value)
-{
-	size_t length = walk->path.length;
-	const char *key;
-	json_t *child;
-	size_t index;
-	bool result = true;
-
-	if (json_is_object(value)) {
-		json_object_foreach(value, key, child)
-		{
-			settings_path_key(&walk->path, key, strlen(key));
-			result = take_below(walk, child);
-			settings_path_cut(&walk->path, length);
-			if (!result)
-				break;
-		}
-	} else if (json_is_array(value)) {
-		json_array_foreach(value, index, child)
-		{
-			settings_path_index(&walk->path, index);
-			result = take_below(walk, child);
-			settings_path_cut(&walk->path, length);
-			if (!result)
-				break;
-		}
-	} else {
-		result = take_leaf(walk, value);
-	}
-	return result;
-}
-
-/* Are they one by one the document's? next: the first that is not. */
-static bool take_document(struct settings_reader *reader, json_t *root,
-			  size_t *next)
-{
-	struct settings_json_walk walk = { .reader = reader };
-	bool result = take_below(&walk, root);
-
-	strbuf_release(&walk.path);
-	*next = walk.next;
-	return result && walk.next == reader->settings->count;
-}
-
-/* Each for itself. */
-static bool take_alone(struct settings_reader *reader, size_t *next)
-{
-	struct settings *settings = reader->settings;
-
-	for (*next = 0; *next < settings->count; ++*next)
-		if (!settings_json_take_value(reader, &settings->items[*next],
-					      NULL))
-			return false;
-	return true;
-}
-
-static bool has_duplicates(const struct settings_reader *reader)
-{
-	json_error_t error;
-	json_t *root = settings_json_load(reader->text, reader->length,
-					  JSON_REJECT_DUPLICATES, &error);
-
-	json_decref(root);
-	return !root && json_error_code(&error) == json_error_duplicate_key;
-}
-
-/* What jansson says of each value. Of a text that has a key twice, its document
- * has one of them only. */
-static int take_values(struct settings_reader *reader, json_t *root)
-{
-	const struct settings *settings = reader->settings;
-	size_t next;
-
-	if (take_document(reader, root, &next) ||
-	    (has_duplicates(reader) && take_alone(reader, &next)))
-		return 0;
-	return settings_fail(
-		reader,
-		next < settings->count ? settings->items[next].start : 0,
-		"the place of this value is not certain");
-}
-
-static bool is_surrogate(const char *text, size_t left)
-{
-	return left >= 6 && text[1] == 'u' &&
-	       (text[2] == 'd' || text[2] == 'D') &&
-	       strchr("89abcdefABCDEF", text[3]);
-}
-
-/* libyaml takes no \ud83d: that is one character of JSON with the next. */
-static char *settings_json_mask(const struct settings_reader *reader)
-{
-	char *masked = xstrndup(reader->text, reader->length);
-
-	for (size_t i = 0; i + 1 < reader->length; i++) {
-		if (masked[i] != '\\')
-			continue;
-		if (is_surrogate(masked + i, reader->length - i))
-			masked[i + 1] = '\\';
-		i++;
-	}
-	return masked;
-}
-
-/* Tabs before the first bracket and behind the last are none of YAML's. */
-static int settings_json_locate(struct settings_reader *reader)
-{
-	static const char blanks[] = " \t\r\n";
-	size_t start = 0, end = reader->length;
-	char *masked = settings_json_mask(reader);
+	size_t start = reader->at;
+	const char *token = reader->text + start;
+	struct settings_piece piece = { start, token_end(reader), true };
+	size_t length = piece.end - start;
+	char *text;
 	int result;
 
-	while (start < end && strchr(blanks, masked[start]))
-		start++;
-	while (end > start && strchr(blanks, masked[end - 1]))
-		end--;
-	result = settings_locate_json(reader, masked, start, end);
-	free(masked);
+	reader->at = piece.end;
+	if (*token != '"')
+		return settings_add(reader, &piece, token,
+				    *token == 'n' ? 0 : length);
+	text = string_text(token, length);
+	piece.is_scalar = length > 2 && !memchr(token, '\\', length) &&
+			  !memchr(token, '\'', length);
+	result = settings_add(reader, &piece, text, strlen(text));
+	free(text);
 	return result;
 }
 
-/* Where they are to be; whether they are there, their values show. */
-static int take_expected(struct settings_reader *reader)
+static int settings_json_value(struct settings_reader *reader);
+
+/* As deep as settings_enter allows. */
+static int read_collection(struct settings_reader *reader, char end)
 {
-	int result = 0;
+	size_t length = reader->path.length;
+	int result = settings_enter(reader, reader->at++);
 
-	for (size_t i = 0; result == 0 && i < reader->expected_count; i++) {
-		const struct setting *setting = &reader->expected[i];
-		const struct settings_piece piece = { setting->start,
-						      setting->end,
-						      setting->is_scalar };
-
-		if (piece.end > reader->length)
-			return settings_fail(reader, reader->length,
-					     "it ends too early");
-		settings_path_cut(&reader->path, 0);
-		strbuf_adds(&reader->path, setting->key);
-		result = settings_add(reader, &piece, setting->value,
-				      strlen(setting->value));
+	for (size_t i = 0; result == 0 && next_byte(reader) != end; i++) {
+		if (reader->text[reader->at] == ',') {
+			reader->at++;
+			(void)next_byte(reader);
+		}
+		if (end == '}')
+			read_key(reader);
+		else
+			settings_path_index(&reader->path, i);
+		result = settings_json_value(reader);
+		settings_path_cut(&reader->path, length);
 	}
-	return result;
+	if (result < 0)
+		return result;
+	reader->at++;
+	settings_leave(reader);
+	return 0;
+}
+
+/* Of a text that jansson has read: so what is expected is there. */
+static int settings_json_value(struct settings_reader *reader)
+{
+	char first = next_byte(reader);
+
+	if (first == '{' || first == '[')
+		return read_collection(reader, first == '{' ? '}' : ']');
+	return read_scalar(reader);
 }
 
 /* The byte behind a comment that begins at `at`; `at` itself: none does. */
@@ -359,14 +187,6 @@ static char *comments_blank(const char *text, size_t length)
 	return NULL;
 }
 
-static int settings_json_read(struct settings_reader *reader, json_t *root)
-{
-	int result = reader->expected ? take_expected(reader)
-				      : settings_json_locate(reader);
-
-	return result == 0 ? take_values(reader, root) : result;
-}
-
 int settings_read_json(struct settings_reader *reader)
 {
 	const char *given = reader->text;
@@ -379,7 +199,7 @@ int settings_read_json(struct settings_reader *reader)
 		root = settings_json_load(plain, reader->length, 0, &of_plain);
 	if (root) {
 		reader->text = plain ? plain : given;
-		result = settings_json_read(reader, root);
+		result = settings_json_value(reader);
 		reader->text = given;
 	} else {
 		result = fail_json(reader, plain ? &of_plain : &error);

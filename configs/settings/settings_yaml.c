@@ -96,9 +96,7 @@ struct frame {
 
 struct yaml {
 	struct settings_reader *reader;
-	const char *input; /* the reader's text, or what stands for it */
-	bool is_json;
-	/* The character of the input that begins at a byte. */
+	/* The character of the text that begins at a byte. */
 	size_t character, byte, end;
 	struct frame frames[SETTINGS_DEPTH_MAX];
 	size_t depth;
@@ -110,7 +108,7 @@ struct yaml {
 /* Is the byte inside a character? UTF-8 was checked by libyaml. */
 static bool continues(const struct yaml *yaml, size_t byte)
 {
-	return ((unsigned char)yaml->input[byte] & 0xc0) == 0x80;
+	return ((unsigned char)yaml->reader->text[byte] & 0xc0) == 0x80;
 }
 
 /* libyaml's marks count characters. They are asked for mostly in order. */
@@ -166,15 +164,16 @@ static struct settings_piece yaml_locate(struct yaml *yaml,
 	    strcspn(value, "'\"\\\r\n") != length)
 		return piece;
 	inner.start = piece.end - whole;
-	if (memcmp(yaml->input + inner.start + quotes, value, length) != 0 ||
+	if (memcmp(yaml->reader->text + inner.start + quotes, value, length) !=
+		    0 ||
 	    (inner.start != piece.start &&
-	     !is_apart(yaml->input, inner.start, event)))
+	     !is_apart(yaml->reader->text, inner.start, event)))
 		return piece;
 	inner.is_scalar = style == YAML_PLAIN_SCALAR_STYLE ||
 			  (style == YAML_SINGLE_QUOTED_SCALAR_STYLE &&
-			   is_quoted_by(yaml->input, &inner, '\'')) ||
+			   is_quoted_by(yaml->reader->text, &inner, '\'')) ||
 			  (style == YAML_DOUBLE_QUOTED_SCALAR_STYLE &&
-			   is_quoted_by(yaml->input, &inner, '"'));
+			   is_quoted_by(yaml->reader->text, &inner, '"'));
 	return inner.is_scalar ? inner : piece;
 }
 
@@ -211,7 +210,7 @@ static int take_key(struct yaml *yaml, const char *key, size_t length,
 	settings_path_cut(&yaml->reader->path, frame->path_length);
 	settings_path_key(&yaml->reader->path, key, length);
 	frame->wants_key = false;
-	frame->is_key_doubtful = is_doubtful || (is_merge && !yaml->is_json);
+	frame->is_key_doubtful = is_doubtful || is_merge;
 	return 0;
 }
 
@@ -253,8 +252,7 @@ static int on_scalar(struct yaml *yaml, const yaml_event_t *event)
 	const char *value = (const char *)event->data.scalar.value;
 	const char *tag = (const char *)event->data.scalar.tag;
 	size_t length = event->data.scalar.length;
-	bool is_plain = !yaml->is_json &&
-			event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+	bool is_plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 	struct settings_piece piece;
 	size_t anchor;
 	int result;
@@ -287,7 +285,8 @@ static int on_alias(struct yaml *yaml, const yaml_event_t *event)
 	if (yaml->key_depth)
 		return 0;
 	if (awaits_key(yaml))
-		return take_key(yaml, yaml->input + start, end - start, true);
+		return take_key(yaml, yaml->reader->text + start, end - start,
+				true);
 	(void)begin_value(yaml);
 	result = settings_add_source(yaml->reader, start, end, false);
 	end_value(yaml);
@@ -398,7 +397,7 @@ static int yaml_parse(struct yaml *yaml, yaml_parser_t *parser, size_t start)
 	return result;
 }
 
-/* From byte start to end. The input's first character is then number 0. */
+/* From byte start on. Its first character is then number 0. */
 static int parse_input(struct yaml *yaml, size_t start, size_t end)
 {
 	yaml_parser_t parser;
@@ -410,9 +409,9 @@ static int parse_input(struct yaml *yaml, size_t start, size_t end)
 		return error_set_errno(yaml->reader->err, -ENOMEM,
 				       "cannot read %s", yaml->reader->name);
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-	yaml_parser_set_input_string(&parser,
-				     (const unsigned char *)yaml->input + start,
-				     end - start);
+	yaml_parser_set_input_string(
+		&parser, (const unsigned char *)yaml->reader->text + start,
+		end - start);
 	result = yaml_parse(yaml, &parser, start);
 	yaml_parser_delete(&parser);
 	return result;
@@ -429,7 +428,7 @@ static void mark_documents(struct yaml *yaml)
 
 int settings_read_yaml(struct settings_reader *reader)
 {
-	struct yaml yaml = { .reader = reader, .input = reader->text };
+	struct yaml yaml = { .reader = reader };
 	int result = settings_check_directives(reader);
 
 	if (result < 0)
@@ -438,20 +437,6 @@ int settings_read_yaml(struct settings_reader *reader)
 	result = parse_input(&yaml, reader->at, reader->length);
 	settings_mark_aliased(reader->settings, &yaml.anchors);
 	mark_documents(&yaml);
-	settings_anchors_release(&yaml.anchors);
-	return result;
-}
-
-int settings_locate_json(struct settings_reader *reader, const char *masked,
-			 size_t start, size_t end)
-{
-	struct yaml yaml = {
-		.reader = reader,
-		.input = masked,
-		.is_json = true,
-	};
-	int result = parse_input(&yaml, start, end);
-
 	settings_anchors_release(&yaml.anchors);
 	return result;
 }

@@ -76,13 +76,10 @@ static json_t *checked_gpu_json(const struct devices_gpu *gpu)
 	const struct gpu_device *device = &gpu->gpu;
 
 	json_put(object, "name", json_text(device->name));
-	json_put(object, "total_bytes",
-		 json_count((int64_t)device->total_bytes));
-	json_put(object, "free_bytes", json_count((int64_t)device->free_bytes));
-	json_put(object, "board_bytes",
-		 json_count((int64_t)device->board_bytes));
-	json_put(object, "reserved_bytes",
-		 json_count((int64_t)device->reserved_bytes));
+	json_put(object, "total_bytes", json_bytes(device->total_bytes));
+	json_put(object, "free_bytes", json_bytes(device->free_bytes));
+	json_put(object, "board_bytes", json_bytes(device->board_bytes));
+	json_put(object, "reserved_bytes", json_bytes(device->reserved_bytes));
 	json_put(object, "integrated", json_boolean(device->is_integrated));
 	json_put(object, "mig", json_boolean(device->is_mig));
 	json_put(object, "process_count",
@@ -107,14 +104,12 @@ static json_t *allocations_json(const struct selftest *test)
 			 found.answer == SELFTEST_NO_FUNCTION
 				 ? json_null()
 				 : json_integer(found.answer));
-		json_put(object, "asked_bytes",
-			 json_count((int64_t)found.asked_bytes));
+		json_put(object, "asked_bytes", json_bytes(found.asked_bytes));
 		json_put(object, "counted_bytes",
-			 json_count((int64_t)found.counted_bytes));
+			 json_bytes(found.counted_bytes));
 		json_put(object, "driver_bytes",
-			 found.has_driver
-				 ? json_count((int64_t)found.driver_bytes)
-				 : json_null());
+			 found.has_driver ? json_bytes(found.driver_bytes)
+					  : json_null());
 		json_append(array, object);
 	}
 	return array;
@@ -174,10 +169,9 @@ static json_t *checked_command_json(const struct check_command *command)
 	object = json_checked(json_object());
 	json_put(object, "exit_code", json_integer(command->code));
 	json_put(object, "counted", json_boolean(command->is_counted));
-	json_put(object, "tracked_bytes",
-		 json_count((int64_t)command->tracked_bytes));
+	json_put(object, "tracked_bytes", json_bytes(command->tracked_bytes));
 	json_put(object, "torch_reserved_bytes",
-		 json_count((int64_t)command->reserved_bytes));
+		 json_bytes(command->reserved_bytes));
 	json_put(object, "refused_count",
 		 json_integer((json_int_t)command->refused_count));
 	return object;
@@ -201,9 +195,8 @@ void devices_checked_json(const struct devices_checked *checked,
 	json_put(root, "tested",
 		 checked->untested ? json_null()
 				   : json_integer((json_int_t)checked->tested));
-	json_put(
-		root, "context_bytes",
-		json_count((int64_t)check_context_bytes(&checked->kinds.test)));
+	json_put(root, "context_bytes",
+		 json_bytes(check_context_bytes(&checked->kinds.test)));
 	json_put(root, "allocations", allocations_json(&checked->kinds.test));
 	json_put(root, "command", checked_command_json(&checked->command));
 	json_put(root, "findings", findings_json(findings));

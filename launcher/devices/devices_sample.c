@@ -313,11 +313,9 @@ static json_t *need_json(const struct devices_need *need)
 	object = json_checked(json_object());
 	json_put(object, "kind", json_string(devices_need_name(need->kind)));
 	json_put(object, "record", json_text(need->record));
-	json_put(object, "bytes",
-		 json_count((int64_t)devices_need_bytes(need)));
-	json_put(object, "peak_bytes", json_count((int64_t)need->peak_bytes));
-	json_put(object, "headroom_bytes",
-		 json_count((int64_t)need->headroom_bytes));
+	json_put(object, "bytes", json_bytes(devices_need_bytes(need)));
+	json_put(object, "peak_bytes", json_bytes(need->peak_bytes));
+	json_put(object, "headroom_bytes", json_bytes(need->headroom_bytes));
 	return object;
 }
 
@@ -330,8 +328,7 @@ static json_t *largest_json(const struct sample_gpu *gpu)
 	object = json_checked(json_object());
 	json_put(object, "pid", json_integer(gpu->largest.pid));
 	json_put(object, "user", json_text(gpu->user));
-	json_put(object, "used_bytes",
-		 json_count((int64_t)gpu->largest.used_bytes));
+	json_put(object, "used_bytes", json_bytes(gpu->largest.used_bytes));
 	json_put(object, "compute", json_boolean(gpu->largest.is_compute));
 	return object;
 }
@@ -344,7 +341,7 @@ static json_t *devices_sample_gpu_json(const struct sample_gpu *gpu)
 	json_put(object, "index", json_integer(gpu->gpu->index));
 	json_put(object, "name", json_text(gpu->gpu->name));
 	json_put(object, "uuid", json_text(gpu->gpu->uuid));
-	json_put(object, "total_bytes", json_count((int64_t)gpu->total_bytes));
+	json_put(object, "total_bytes", json_bytes(gpu->total_bytes));
 	json_put(object, "used_bytes",
 		 known_json(gpu->has_memory, gpu->used_bytes));
 	json_put(object, "free_bytes",
@@ -365,18 +362,16 @@ static json_t *devices_sample_host_json(const struct sample_host *host)
 	json_t *object = json_checked(json_object());
 	const struct host_budget *budget = host->budget;
 
-	json_put(object, "budget_bytes",
-		 json_count((int64_t)budget->budget_bytes));
+	json_put(object, "budget_bytes", json_bytes(budget->budget_bytes));
 	json_put(object, "budget_source",
 		 host->problem
 			 ? json_null()
 			 : json_text(host_budget_source_name(budget->source)));
-	json_put(object, "total_bytes",
-		 json_count((int64_t)budget->total_bytes));
-	json_put(object, "used_bytes", json_count((int64_t)host->used_bytes));
+	json_put(object, "total_bytes", json_bytes(budget->total_bytes));
+	json_put(object, "used_bytes", json_bytes(host->used_bytes));
 	json_put(object, "available_bytes",
-		 json_count((int64_t)budget->available_bytes));
-	json_put(object, "peak_bytes", json_count((int64_t)host->peak_bytes));
+		 json_bytes(budget->available_bytes));
+	json_put(object, "peak_bytes", json_bytes(host->peak_bytes));
 	json_put(object, "need", need_json(host->need));
 	json_put(object, "problem", json_text(host->problem));
 	return object;

@@ -189,7 +189,7 @@ static json_t *processes_json(const struct devices_gpu *gpu)
 		json_put(object, "pid", json_integer(row->process.pid));
 		json_put(object, "user", json_text(row->user));
 		json_put(object, "used_bytes",
-			 json_count((int64_t)row->process.used_bytes));
+			 json_bytes(row->process.used_bytes));
 		json_put(object, "compute",
 			 json_boolean(row->process.is_compute));
 		json_append(array, object);
@@ -207,10 +207,8 @@ static json_t *devices_text_gpu_json(const struct devices_gpu *row)
 	json_put(object, "index", json_integer(row->gpu.index));
 	json_put(object, "name", json_text(row->gpu.name));
 	json_put(object, "uuid", json_text(row->gpu.uuid));
-	json_put(object, "total_bytes",
-		 json_count((int64_t)row->gpu.total_bytes));
-	json_put(object, "free_bytes",
-		 json_count((int64_t)row->gpu.free_bytes));
+	json_put(object, "total_bytes", json_bytes(row->gpu.total_bytes));
+	json_put(object, "free_bytes", json_bytes(row->gpu.free_bytes));
 	json_put(object, "processes", processes_json(row));
 	json_append(observers, json_string(is_nvidia ? "cuda" : "kernel"));
 	if (is_nvidia &&
@@ -226,20 +224,18 @@ static json_t *devices_text_host_json(const struct host_budget *host)
 	json_t *observers = json_checked(json_array());
 
 	json_put(object, "kind", json_string("host"));
-	json_put(object, "total_bytes", json_count((int64_t)host->total_bytes));
-	json_put(object, "free_bytes",
-		 json_count((int64_t)host->available_bytes));
-	json_put(object, "budget_bytes",
-		 json_count((int64_t)host->budget_bytes));
+	json_put(object, "total_bytes", json_bytes(host->total_bytes));
+	json_put(object, "free_bytes", json_bytes(host->available_bytes));
+	json_put(object, "budget_bytes", json_bytes(host->budget_bytes));
 	json_put(object, "budget_source",
 		 json_text(host_budget_source_name(host->source)));
 	json_put(object, "cgroup",
 		 json_text(host->cgroup[0] ? host->cgroup : NULL));
 	json_put(object, "cgroup_limit_bytes",
-		 json_count((int64_t)host->cgroup_limit_bytes));
+		 json_bytes(host->cgroup_limit_bytes));
 	json_put(object, "address_space_bytes",
-		 json_count((int64_t)host->address_space_bytes));
-	json_put(object, "data_bytes", json_count((int64_t)host->data_bytes));
+		 json_bytes(host->address_space_bytes));
+	json_put(object, "data_bytes", json_bytes(host->data_bytes));
 	json_append(observers, json_string("proc"));
 	json_append(observers, json_string("cgroup"));
 	json_put(object, "observed_by", observers);

@@ -89,8 +89,9 @@ static void add_training(struct strbuf *out, const struct workload *run)
 		strbuf_addf(out, ", offload %s", offload_words[run->offload]);
 }
 
-void estimate_run_words(struct strbuf *out, const struct estimate_case *all,
-			const struct estimate *estimate)
+/* "full training, bf16, adamw, batch 4 x 2048 tokens, checkpointing full" */
+static void add_run_words(struct strbuf *out, const struct estimate_case *all,
+			  const struct estimate *estimate)
 {
 	const struct workload *run = &all->run;
 
@@ -142,7 +143,7 @@ void estimate_text_case(struct strbuf *out, const struct estimate_case *all,
 		    model_family_name(all->model.family), all->source);
 	estimate_text_add_line(out, "model", strbuf_text(&words));
 	strbuf_reset(&words);
-	estimate_run_words(&words, all, estimate);
+	add_run_words(&words, all, estimate);
 	estimate_text_add_line(out, "run", strbuf_text(&words));
 	estimate_text_add_list(out, "assumed", &all->assumed);
 	estimate_text_add_list(out, "not read", &all->notes);

@@ -23,10 +23,6 @@ void estimate_text_view(struct strbuf *out, const char *title,
 			const struct report_table *table,
 			const struct strlist *notes);
 
-/* "full training, bf16, adamw, batch 4 x 2048 tokens, checkpointing full" */
-void estimate_run_words(struct strbuf *out, const struct estimate_case *all,
-			const struct estimate *estimate);
-
 /*
  * autofit.estimate/1 but for the tables; estimate NULL: no model was named. The
  * caller adds each table and decrefs the object.

@@ -19,11 +19,6 @@ static const char *const item_names[] = {
 	[PROFILE_COUNT] = "count",
 };
 
-static json_t *number_or_null(double value)
-{
-	return json_checked(isfinite(value) ? json_real(value) : json_null());
-}
-
 static json_t *texts_of(const struct profile_section *section, const char *key)
 {
 	json_t *array = json_checked(json_array());
@@ -119,11 +114,11 @@ static json_t *differs_json(const struct profile *profile,
 	json_put(object, "name", json_text(section->name));
 	json_put(object, "tables", names_json(profile_key(section, "tables")));
 	json_put(object, "about", json_text(profile_key(section, "about")));
-	json_put(object, "claimed", number_or_null(difference.claimed));
-	json_put(object, "physics", number_or_null(difference.physical));
+	json_put(object, "claimed", json_number(difference.claimed));
+	json_put(object, "physics", json_number(difference.physical));
 	json_put(object, "against", json_text(difference.against));
 	json_put(object, "unit", json_text(profile_key(section, "unit")));
-	json_put(object, "percent", number_or_null(difference.percent));
+	json_put(object, "percent", json_number(difference.percent));
 	json_put(object, "why", json_text(profile_key(section, "why")));
 	return object;
 }
@@ -150,7 +145,7 @@ static json_t *about_json(const struct profile *profile)
 	json_put(object, "profile", json_text(profile->name));
 	json_put(object, "description", json_text(profile->description));
 	json_put(object, "unit", json_text(profile->unit));
-	json_put(object, "unit_bytes", number_or_null(profile->unit_bytes));
+	json_put(object, "unit_bytes", json_number(profile->unit_bytes));
 	return object;
 }
 
@@ -173,8 +168,8 @@ static json_t *item_json(const struct profile_item *item)
 
 	json_put(object, "kind", json_text(item_names[item->kind]));
 	json_put(object, "label", json_text(item->label));
-	json_put(object, "low", number_or_null(item->low));
-	json_put(object, "high", number_or_null(item->high));
+	json_put(object, "low", json_number(item->low));
+	json_put(object, "high", json_number(item->high));
 	return object;
 }
 
@@ -187,8 +182,8 @@ json_t *profile_result_json(const struct profile *profile,
 
 	for (size_t i = 0; i < result->count; i++)
 		json_append(items, item_json(&result->items[i]));
-	json_put(total, "low", number_or_null(result->low));
-	json_put(total, "high", number_or_null(result->high));
+	json_put(total, "low", json_number(result->low));
+	json_put(total, "high", json_number(result->high));
 	json_put(object, "method", json_text(result->method));
 	json_put(object, "items", items);
 	json_put(object, "total", total);

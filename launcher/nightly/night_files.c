@@ -31,11 +31,6 @@ static char *history_path(const char *folder, int64_t started)
 	return xasprintf("%s/history/%s.json", folder, date);
 }
 
-static int by_date(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* The paths of all earlier nights, the oldest first: dates sort as names. */
 static void list_history(const char *folder, struct strlist *paths)
 {
@@ -52,9 +47,7 @@ static void list_history(const char *folder, struct strlist *paths)
 	}
 	if (stream)
 		(void)closedir(stream);
-	if (paths->count)
-		qsort(paths->items, paths->count, sizeof(*paths->items),
-		      by_date);
+	strlist_sort(paths);
 	free(path);
 }
 

@@ -242,12 +242,10 @@ static json_t *night_row_row_json(const struct night_row *row)
 		json_put(object, row_counts[i].key,
 			 json_count(*(const int64_t *)row_value(
 				 row, &row_counts[i])));
-	for (size_t i = 0; i < COUNT_OF(row_reals); i++) {
-		double value = *(const double *)row_value(row, &row_reals[i]);
-
+	for (size_t i = 0; i < COUNT_OF(row_reals); i++)
 		json_put(object, row_reals[i].key,
-			 value > 0 ? json_real(value) : json_null());
-	}
+			 json_positive(*(const double *)row_value(
+				 row, &row_reals[i])));
 	json_put(object, "versions", night_versions_json(&row->versions));
 	return object;
 }

@@ -8,20 +8,9 @@
 #include "launcher/nightly/night_compare.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* With a point whatever the locale says; "": not known. */
-static char *decimal_text(double number)
-{
-	int64_t hundredths;
-
-	if (!(number > 0) || number > 1e13)
-		return xstrdup("");
-	hundredths = (int64_t)(number * 100 + 0.5);
-	return xasprintf("%" PRId64 ".%02" PRId64, hundredths / 100,
-			 hundredths % 100);
-}
 
 /* A line break would end the row, and a bar the cell. */
 static void night_text_add_cell(struct strbuf *out, const char *text)
@@ -57,8 +46,7 @@ static const char *why_of(const struct night_row *row)
 static void add_row(struct strbuf *out, const struct night_row *row)
 {
 	char peak[BYTES_TEXT_MAX] = "", limit[BYTES_TEXT_MAX] = "";
-	char *speed = decimal_text(row->speed);
-	char *factor = decimal_text(row->factor);
+	char speed[DECIMAL_TEXT_MAX], factor[DECIMAL_TEXT_MAX];
 
 	strbuf_adds(out, "|");
 	night_text_add_cell(out, row->name);
@@ -76,12 +64,10 @@ static void add_row(struct strbuf *out, const struct night_row *row)
 		out, row->limit_bytes
 			     ? bytes_format(limit, (uint64_t)row->limit_bytes)
 			     : "");
-	night_text_add_cell(out, speed);
-	night_text_add_cell(out, factor);
+	night_text_add_cell(out, decimal_format(speed, row->speed, 2));
+	night_text_add_cell(out, decimal_format(factor, row->factor, 2));
 	night_text_add_cell(out, why_of(row));
 	strbuf_adds(out, "\n");
-	free(speed);
-	free(factor);
 }
 
 void night_markdown(const struct night *night, struct strbuf *out)
@@ -102,18 +88,6 @@ void night_markdown(const struct night *night, struct strbuf *out)
 		add_row(out, &night->rows[i]);
 }
 
-/* Quoted as RFC 4180 says. */
-static void night_text_add_quoted(struct strbuf *out, const char *text)
-{
-	strbuf_addch(out, '"');
-	for (; text && *text; text++) {
-		if (*text == '"')
-			strbuf_addch(out, '"');
-		strbuf_addch(out, *text);
-	}
-	strbuf_addch(out, '"');
-}
-
 void night_csv(const struct night *night, struct strbuf *out)
 {
 	strbuf_adds(out, "job,state,change,device,micro_batch,grad_accum,"
@@ -121,31 +95,30 @@ void night_csv(const struct night *night, struct strbuf *out)
 			 "samples_per_second,speed_factor,seconds,why\r\n");
 	for (size_t i = 0; i < night->count; i++) {
 		const struct night_row *row = &night->rows[i];
-		char *speed = decimal_text(row->speed);
-		char *factor = decimal_text(row->factor);
-		char *seconds = decimal_text(row->seconds);
+		char speed[DECIMAL_TEXT_MAX], factor[DECIMAL_TEXT_MAX];
+		char seconds[DECIMAL_TEXT_MAX];
 		const int64_t counts[] = {
 			row->batch.micro_batch, row->batch.grad_accum,
 			row->batch.world_size,  row->batch.effective_batch,
 			row->peak_bytes,        row->limit_bytes,
 		};
 
-		night_text_add_quoted(out, row->name);
+		strbuf_add_quoted(out, row->name);
 		strbuf_addf(out, ",%s,%s,", night_state_name(row->state),
 			    night_change_name(row->change));
-		night_text_add_quoted(out, row->device);
+		strbuf_add_quoted(out, row->device);
 		/* What is not known is left empty, as it is in the table. */
 		for (size_t k = 0; k < sizeof(counts) / sizeof(*counts); k++) {
 			strbuf_addch(out, ',');
 			if (counts[k])
 				strbuf_addf(out, "%" PRId64, counts[k]);
 		}
-		strbuf_addf(out, ",%s,%s,%s,", speed, factor, seconds);
-		night_text_add_quoted(out, why_of(row));
+		strbuf_addf(out, ",%s,%s,%s,",
+			    decimal_format(speed, row->speed, 2),
+			    decimal_format(factor, row->factor, 2),
+			    decimal_format(seconds, row->seconds, 2));
+		strbuf_add_quoted(out, why_of(row));
 		strbuf_adds(out, "\r\n");
-		free(speed);
-		free(factor);
-		free(seconds);
 	}
 }
 
@@ -165,68 +138,42 @@ static void night_text_add_label(struct strbuf *out, const char *text)
 	strbuf_release(&clean);
 }
 
-static double metric_ok(const struct night_row *row)
-{
-	return row->state == NIGHT_OK;
-}
-
-static double metric_look(const struct night_row *row)
-{
-	return night_needs_look(row);
-}
-
-static double metric_micro(const struct night_row *row)
-{
-	return (double)row->batch.micro_batch;
-}
-
-static double metric_accum(const struct night_row *row)
-{
-	return (double)row->batch.grad_accum;
-}
-
-static double metric_peak(const struct night_row *row)
-{
-	return (double)row->peak_bytes;
-}
-
-static double metric_limit(const struct night_row *row)
-{
-	return (double)row->limit_bytes;
-}
-
-static double metric_speed(const struct night_row *row)
-{
-	return row->speed;
-}
-
-static double metric_seconds(const struct night_row *row)
-{
-	return row->seconds;
-}
+#define METRIC "autofit_nightly_job_"
+#define ROW(member) offsetof(struct night_row, member)
 
 static const struct metric {
 	const char *name, *help;
-	double (*of)(const struct night_row *row);
-	bool has_zero; /* 0 is a value, not "not known" */
+	size_t offset;
+	enum { METRIC_COUNT, METRIC_REAL, METRIC_IS_OK, METRIC_LOOK } kind;
 } metrics[] = {
-	{ "autofit_nightly_job_ok",
-	  "Whether the job has a recommended setting.", metric_ok, true },
-	{ "autofit_nightly_job_needs_look", "Whether somebody should look.",
-	  metric_look, true },
-	{ "autofit_nightly_job_micro_batch", "Recommended micro-batch.",
-	  metric_micro, false },
-	{ "autofit_nightly_job_grad_accum", "Recommended accumulation.",
-	  metric_accum, false },
-	{ "autofit_nightly_job_peak_bytes", "Memory peak of that setting.",
-	  metric_peak, false },
-	{ "autofit_nightly_job_limit_bytes", "What the peak must stay under.",
-	  metric_limit, false },
-	{ "autofit_nightly_job_samples_per_second", "Samples per second.",
-	  metric_speed, false },
-	{ "autofit_nightly_job_tuning_seconds", "How long its tuning took.",
-	  metric_seconds, false },
+	{ "ok", "Whether the job has a recommended setting.", 0, METRIC_IS_OK },
+	{ "needs_look", "Whether somebody should look.", 0, METRIC_LOOK },
+	{ "micro_batch", "Recommended micro-batch.", ROW(batch.micro_batch),
+	  METRIC_COUNT },
+	{ "grad_accum", "Recommended accumulation.", ROW(batch.grad_accum),
+	  METRIC_COUNT },
+	{ "peak_bytes", "Memory peak of that setting.", ROW(peak_bytes),
+	  METRIC_COUNT },
+	{ "limit_bytes", "What the peak must stay under.", ROW(limit_bytes),
+	  METRIC_COUNT },
+	{ "samples_per_second", "Samples per second.", ROW(speed),
+	  METRIC_REAL },
+	{ "tuning_seconds", "How long its tuning took.", ROW(seconds),
+	  METRIC_REAL },
 };
+
+static double metric_value(const struct metric *metric,
+			   const struct night_row *row)
+{
+	const void *member = (const char *)row + metric->offset;
+
+	if (metric->kind == METRIC_COUNT)
+		return (double)*(const int64_t *)member;
+	if (metric->kind == METRIC_REAL)
+		return *(const double *)member;
+	return metric->kind == METRIC_IS_OK ? row->state == NIGHT_OK
+					    : night_needs_look(row);
+}
 
 static void add_metric(const struct night *night, const struct metric *metric,
 		       struct strbuf *out)
@@ -235,22 +182,24 @@ static void add_metric(const struct night *night, const struct metric *metric,
 
 	for (size_t i = 0; i < night->count; i++) {
 		const struct night_row *row = &night->rows[i];
-		double value = metric->of(row);
-		char *text;
+		double value = metric_value(metric, row);
+		char text[DECIMAL_TEXT_MAX];
 
-		if (!metric->has_zero && !(value > 0))
+		/* Elsewhere 0 is not known. */
+		if (metric->kind < METRIC_IS_OK && !(value > 0))
 			continue;
 		if (!has_head)
-			strbuf_addf(out, "# HELP %s %s\n# TYPE %s gauge\n",
+			strbuf_addf(out,
+				    "# HELP " METRIC "%s %s\n# TYPE " METRIC
+				    "%s gauge\n",
 				    metric->name, metric->help, metric->name);
 		has_head = true;
-		strbuf_addf(out, "%s{job=\"", metric->name);
+		strbuf_addf(out, METRIC "%s{job=\"", metric->name);
 		night_text_add_label(out, row->name);
 		strbuf_adds(out, "\",device=\"");
 		night_text_add_label(out, row->device);
-		text = value > 0 ? decimal_text(value) : xstrdup("0");
-		strbuf_addf(out, "\"} %s\n", text);
-		free(text);
+		strbuf_addf(out, "\"} %s\n",
+			    value > 0 ? decimal_format(text, value, 2) : "0");
 	}
 }
 

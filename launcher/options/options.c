@@ -9,7 +9,6 @@
 #include "launcher/options/options_kinds.h"
 #include "launcher/options/options_layers.h"
 #include "launcher/options/options_rows.h"
-#include "launcher/options/options_words.h"
 
 #include <argp.h>
 #include <ctype.h>
@@ -18,6 +17,42 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The calculators of published guides have options of their own names. */
+struct option_alias {
+	const char *theirs; /* "model_size_gb" */
+	const char *ours;   /* name of a row of option_rows */
+	const char *value;  /* of a switch, "bf16"; NULL: it takes one */
+};
+
+/*
+ * utils/memory_calculator.py of LatentWire, estimate_memory.py of AGI2 and its
+ * function, the configuration of nanoGPT-like models.
+ */
+static const struct option_alias option_aliases[] = {
+	{ "model_size_gb", "model-size", NULL },
+	{ "gpu_memory_gb", "gpu-memory", NULL },
+	{ "num_gpus", "num-gpus", NULL },
+	{ "model-embd", "hidden", NULL },
+	{ "model_embd", "hidden", NULL },
+	{ "model-layer", "layers", NULL },
+	{ "model_layer", "layers", NULL },
+	{ "model-head", "heads", NULL },
+	{ "model_head", "heads", NULL },
+	{ "model-positions", "positions", NULL },
+	{ "model_positions", "positions", NULL },
+	{ "n_embd", "hidden", NULL },
+	{ "n_layer", "layers", NULL },
+	{ "n_head", "heads", NULL },
+	{ "batch-size", "batch", NULL },
+	{ "batch_size", "batch", NULL },
+	{ "seq-len", "sequence", NULL },
+	{ "seq_len", "sequence", NULL },
+	{ "block_size", "sequence", NULL },
+	{ "mixed-precision", "precision", "bf16" },
+};
+
+#define OPTION_ALIASES (sizeof(option_aliases) / sizeof(*option_aliases))
 
 /* getopt takes any unique beginning of a name; autofit does not. */
 static bool is_abbreviated(const struct option_row *row,
@@ -276,7 +311,7 @@ static int on_argument(struct options_parsing *parsing, const char *word,
 static const struct option_alias *alias_of_key(int key)
 {
 	bool is_alias =
-		key >= ALIAS_KEY && key < ALIAS_KEY + OPTION_ALIASES_MAX;
+		key >= ALIAS_KEY && key < ALIAS_KEY + (int)OPTION_ALIASES;
 
 	return is_alias ? &option_aliases[key - ALIAS_KEY] : NULL;
 }
@@ -310,7 +345,7 @@ static int parse_argv(struct options_parsing *parsing,
 		      const struct strlist *argv)
 {
 	struct argp_option
-		argp_options[OPTION_ROWS_MAX + OPTION_ALIASES_MAX] = { { 0 } };
+		argp_options[OPTION_ROWS_MAX + OPTION_ALIASES + 1] = { { 0 } };
 	const struct argp argp = { .options = argp_options, .parser = on_key };
 	size_t rows = 0;
 	int result;
@@ -324,7 +359,7 @@ static int parse_argv(struct options_parsing *parsing,
 	}
 	while (option_rows[rows].name)
 		rows++;
-	for (size_t i = 0; option_aliases[i].theirs; i++) {
+	for (size_t i = 0; i < OPTION_ALIASES; i++) {
 		argp_options[rows + i].name = option_aliases[i].theirs;
 		argp_options[rows + i].key = ALIAS_KEY + (int)i;
 		argp_options[rows + i].arg =

@@ -420,25 +420,14 @@ static int set_isolation(const struct option_row *row, struct options *options,
 	return 0;
 }
 
-static int set_objective(const struct option_row *row, struct options *options,
-			 const char *value, struct error *err)
+static int set_second(const struct option_row *row, struct options *options,
+		      const char *value, struct error *err)
 {
 	int index = option_word(value, row->words, err);
 
 	if (index < 0)
 		return index;
-	options->search.fastest = strcmp(row->words[index], "fastest") == 0;
-	return 0;
-}
-
-static int set_otherwise(const struct option_row *row, struct options *options,
-			 const char *value, struct error *err)
-{
-	int index = option_word(value, row->words, err);
-
-	if (index < 0)
-		return index;
-	options->reuse.otherwise_run = strcmp(row->words[index], "run") == 0;
+	*(bool *)option_field(row, options) = index == 1;
 	return 0;
 }
 
@@ -481,7 +470,6 @@ KIND(effective, .set = set_effective);
 KIND(grow, .set = set_grow, .is_flag = true);
 KIND(explain, .set = set_explain, .is_flag = true);
 KIND(isolation, .set = set_isolation);
-KIND(objective, .set = set_objective);
-KIND(otherwise, .set = set_otherwise);
+KIND(second, .set = set_second);
 KIND(print, .set = set_print, .is_flag = true);
 KIND(print_for, .set = set_print);

@@ -23,8 +23,7 @@ extern const struct option_kind kind_effective; /* effective and its number */
 extern const struct option_kind kind_grow;      /* the same, as a flag */
 extern const struct option_kind kind_explain;   /* enum subcommand, a flag */
 extern const struct option_kind kind_isolation; /* enum isolation_kind */
-extern const struct option_kind kind_objective; /* bool: fastest */
-extern const struct option_kind kind_otherwise; /* bool: run */
+extern const struct option_kind kind_second;    /* bool: of two words */
 extern const struct option_kind kind_clock;     /* char *, HH:MM */
 extern const struct option_kind kind_path;      /* strlist, not empty */
 extern const struct option_kind kind_print;     /* nothing: stops parsing */

@@ -179,7 +179,7 @@ static void otherwise_see_option(struct otherwise *otherwise,
 		return;
 	if (row->print || row->kind == &kind_explain)
 		otherwise->starts_nothing = true;
-	if (row->kind == &kind_otherwise)
+	if (row->field == offsetof(struct options, reuse.otherwise_run))
 		otherwise->value = value ? value : "";
 }
 

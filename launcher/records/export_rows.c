@@ -11,19 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "12.5" whatever the locale says of decimal points; "": not known. */
-static char *decimal(double number, int digits)
-{
-	int64_t scale = digits == 2 ? 100 : 10;
-	int64_t whole;
-
-	if (!(number > 0) || number > 1e15)
-		return xstrdup("");
-	whole = (int64_t)(number * (double)scale + 0.5);
-	return xasprintf("%" PRId64 ".%0*" PRId64, whole / scale, digits,
-			 whole % scale);
-}
-
 static double speed_of(const struct result *result)
 {
 	const struct batch *batch = &result->record.batch;
@@ -35,12 +22,13 @@ static double speed_of(const struct result *result)
 		     : 0;
 }
 
-static char *factor_text(const struct result *result)
+static const char *factor_text(char text[DECIMAL_TEXT_MAX],
+			       const struct result *result)
 {
 	struct rate_factor rate;
 
 	(void)rates_answer_is_slower(result, &rate);
-	return decimal(rate.factor, 2);
+	return decimal_format(text, rate.factor, 2);
 }
 
 static const char *export_rows_device(const struct record *record)
@@ -50,28 +38,23 @@ static const char *export_rows_device(const struct record *record)
 		       : record->device_kind;
 }
 
-/* Quoted as RFC 4180 says. */
+/* One more cell of a line. */
 static void csv_add(struct strbuf *out, const char *text)
 {
 	if (out->length && out->data[out->length - 1] != '\n')
 		strbuf_addch(out, ',');
-	strbuf_addch(out, '"');
-	for (; *text; text++) {
-		if (*text == '"')
-			strbuf_addch(out, '"');
-		strbuf_addch(out, *text);
-	}
-	strbuf_addch(out, '"');
+	strbuf_add_quoted(out, text);
 }
 
 int export_csv(const struct result *result, struct strbuf *out,
 	       struct error *err)
 {
 	const struct record *record = &result->record;
-	char *speed = decimal(speed_of(result), 1);
-	char *factor = factor_text(result);
+	char speed[DECIMAL_TEXT_MAX], factor[DECIMAL_TEXT_MAX];
 
 	(void)err;
+	(void)decimal_format(speed, speed_of(result), 1);
+	(void)factor_text(factor, result);
 	strbuf_adds(out, "record,device,micro_batch,grad_accum,world_size,"
 			 "effective_batch,peak_bytes,limit_bytes,"
 			 "samples_per_second,speed_factor,created\r\n");
@@ -84,8 +67,6 @@ int export_csv(const struct result *result, struct strbuf *out,
 		    record->batch.world_size, record->batch.effective_batch,
 		    record->peak_bytes, record->limit_bytes, speed, factor,
 		    record->created);
-	free(speed);
-	free(factor);
 	return 0;
 }
 
@@ -108,11 +89,12 @@ int export_markdown(const struct result *result, struct strbuf *out,
 		    struct error *err)
 {
 	const struct record *record = &result->record;
-	char *speed = decimal(speed_of(result), 1);
-	char *factor = factor_text(result);
+	char speed[DECIMAL_TEXT_MAX], factor[DECIMAL_TEXT_MAX];
 	char peak[BYTES_TEXT_MAX], limit[BYTES_TEXT_MAX];
 
 	(void)err;
+	(void)decimal_format(speed, speed_of(result), 1);
+	(void)factor_text(factor, result);
 	strbuf_adds(out, "| record | device | micro | accum | world | "
 			 "effective | peak | limit | samples/s | speed |\n"
 			 "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n");
@@ -126,7 +108,5 @@ int export_markdown(const struct result *result, struct strbuf *out,
 		    bytes_format(peak, record->peak_bytes),
 		    bytes_format(limit, record->limit_bytes), speed, factor,
 		    *factor ? "x" : "");
-	free(speed);
-	free(factor);
 	return 0;
 }

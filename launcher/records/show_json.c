@@ -41,9 +41,8 @@ static json_t *show_item_json(const struct show_item *item)
 	json_put(object, "device_kind", json_text(record->device_kind));
 	json_put(object, "devices", show_names_json(record));
 	json_put(object, "recommended", split_json(record));
-	json_put(object, "peak_bytes", json_count((int64_t)record->peak_bytes));
-	json_put(object, "limit_bytes",
-		 json_count((int64_t)record->limit_bytes));
+	json_put(object, "peak_bytes", json_bytes(record->peak_bytes));
+	json_put(object, "limit_bytes", json_bytes(record->limit_bytes));
 	json_put(object, "lowered_from", json_count(record->lowered_from));
 	json_put(object, "created", json_count(record->created));
 	return object;

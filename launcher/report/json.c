@@ -6,6 +6,7 @@
 #include "launcher/command/text/text.h"
 #include "launcher/options/exitcode.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 json_t *json_checked(json_t *value)
@@ -54,6 +55,21 @@ json_t *json_texts(const struct strlist *list)
 json_t *json_count(int64_t number)
 {
 	return number > 0 ? json_integer(number) : json_null();
+}
+
+json_t *json_bytes(uint64_t bytes)
+{
+	return bytes <= INT64_MAX ? json_count((int64_t)bytes) : json_null();
+}
+
+json_t *json_number(double number)
+{
+	return isfinite(number) ? json_real(number) : json_null();
+}
+
+json_t *json_positive(double number)
+{
+	return number > 0 ? json_number(number) : json_null();
 }
 
 void json_write(struct strbuf *out, json_t *root, size_t flags)

@@ -25,6 +25,11 @@ json_t *json_text(const char *text);
 json_t *json_texts(const struct strlist *list);
 /* null where it is not known: 0, or more than JSON can hold. */
 json_t *json_count(int64_t number);
+json_t *json_bytes(uint64_t bytes);
+/* null where JSON has no such number: NaN, infinity. */
+json_t *json_number(double number);
+/* The same, and where it is not known: not above 0. */
+json_t *json_positive(double number);
 
 /* Appends the text of root and a newline (flags: json_dumps), takes root. */
 void json_write(struct strbuf *out, json_t *root, size_t flags);

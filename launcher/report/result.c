@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/report/result.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "base/trial.h"
 #include "configs/files/escape.h"
@@ -11,13 +12,112 @@
 #include "launcher/options/exitcode.h"
 #include "launcher/report/json.h"
 #include "launcher/report/rates.h"
-#include "launcher/report/result_settings.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
+
+/* JSON's probes are in this order too. */
+static json_t *index_of(const struct result *result, const struct trial *trial)
+{
+	const struct probe_notes *probes = &result->record.probes;
+	size_t at = 0;
+
+	while (at < probes->count && &probes->items[at].trial != trial)
+		at++;
+	return json_integer((json_int_t)at);
+}
+
+/* How the split ran; null: no probe ran it. */
+static json_t *rate_json(const struct result *result, int64_t micro,
+			 int64_t accum)
+{
+	const struct trial *trial =
+		micro > 0 ? rates_trial(result, micro, accum) : NULL;
+	double speed, spread;
+	json_t *object;
+
+	if (!trial)
+		return json_null();
+	speed = rates_samples_per_second(result, trial, accum);
+	spread = speed > 0 ? speed * rates_spread(trial) : 0;
+	object = json_checked(json_object());
+	json_put(object, "micro_batch", json_count(micro));
+	json_put(object, "grad_accum", json_count(accum));
+	json_put(object, "probe", index_of(result, trial));
+	json_put(object, "verdict", json_text(verdict_name(trial->verdict)));
+	json_put(object, "peak_bytes", json_bytes(trial->peak_bytes));
+	json_put(object, "samples_per_second", json_positive(speed));
+	json_put(object, "samples_per_second_spread",
+		 speed > 0 ? json_real(spread) : json_null());
+	return object;
+}
+
+static json_t *rates_json(const struct result *result)
+{
+	const struct record *record = &result->record;
+	json_t *object = json_checked(json_object());
+
+	json_put(object, "yours",
+		 rate_json(result, record->own_micro_batch,
+			   record->own_grad_accum));
+	json_put(object, "best",
+		 rate_json(result, record->batch.micro_batch,
+			   record->batch.grad_accum));
+	return object;
+}
+
+static json_t *settings_json(const struct record_settings *settings)
+{
+	json_t *array = json_checked(json_array());
+
+	for (size_t i = 0; i < settings->count; i++) {
+		const struct record_setting *setting = &settings->items[i];
+		json_t *object = json_checked(json_object());
+
+		json_put(object, "size", json_text(setting->size));
+		json_put(object, "name", json_text(setting->name));
+		json_put(object, "value", json_text(setting->value));
+		json_put(object, "was", json_text(setting->was));
+		json_put(object, "where", json_text(setting->where));
+		json_append(array, object);
+	}
+	return array;
+}
+
+static json_t *versions_json(const struct strlist *versions)
+{
+	json_t *object = json_checked(json_object());
+
+	for (size_t i = 0; i < versions->count; i++) {
+		const char *item = versions->items[i];
+		const char *blank = strchr(item, ' ');
+		char *name;
+
+		if (!blank || !text_is_utf8(item))
+			continue;
+		name = xstrndup(item, (size_t)(blank - item));
+		json_put(object, name, json_text(blank + 1));
+		free(name);
+	}
+	return object;
+}
+
+/*
+ * Puts settings, rates (of the command's own split and the recommended one),
+ * created, host and versions into the object of --json.
+ */
+static void result_settings_put(json_t *root, const struct result *result)
+{
+	const struct record *record = &result->record;
+
+	json_put(root, "settings", settings_json(&record->settings));
+	json_put(root, "rates", rates_json(result));
+	json_put(root, "created", json_count(record->created));
+	json_put(root, "host", json_text(record->host));
+	json_put(root, "versions", versions_json(&record->versions));
+}
 
 static const char *const outcome_names[] = {
 	[OUTCOME_TUNED] = "tuned",
@@ -92,12 +192,6 @@ static json_t *bytes_json(uint64_t bytes, bool known)
 	return json_integer(bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes);
 }
 
-/* JSON has no infinity and no NaN. */
-static json_t *number_json(double number, bool known)
-{
-	return known && isfinite(number) ? json_real(number) : json_null();
-}
-
 static json_t *result_devices_json(const struct record *record)
 {
 	json_t *array = json_checked(json_array());
@@ -162,10 +256,9 @@ static json_t *recommended_json(const struct result *result)
 	json_put(object, "world_size", json_count(record->batch.world_size));
 	json_put(object, "effective_batch",
 		 json_count(record->batch.effective_batch));
-	json_put(object, "speed_factor",
-		 number_json(rate.factor, rate.factor > 0));
+	json_put(object, "speed_factor", json_positive(rate.factor));
 	json_put(object, "speed_noise",
-		 number_json(rate.noise, rate.factor > 0));
+		 rate.factor > 0 ? json_number(rate.noise) : json_null());
 	secrets_mask_argv(&argv, &result->run.argv);
 	json_put(object, "write", json_texts(&result->lines));
 	json_put(object, "argv", json_texts(&argv));
@@ -286,16 +379,13 @@ static json_t *probe_json(const struct result *result,
 	json_put(object, "coverage",
 		 coverage_json(&result->record, trial->coverage));
 	json_put(object, "steps", json_integer(trial->steps));
-	json_put(object, "seconds", number_json(trial->seconds, true));
-	json_put(object, "samples_per_second", number_json(speed, speed > 0));
-	json_put(object, "step_seconds",
-		 number_json(trial->step_seconds, trial->step_seconds > 0));
+	json_put(object, "seconds", json_number(trial->seconds));
+	json_put(object, "samples_per_second", json_positive(speed));
+	json_put(object, "step_seconds", json_positive(trial->step_seconds));
 	json_put(object, "step_mad_seconds",
-		 number_json(trial->step_mad_seconds,
-			     trial->step_mad_seconds > 0));
+		 json_positive(trial->step_mad_seconds));
 	json_put(object, "later_passes", json_count(trial->later_passes));
-	json_put(object, "pass_seconds",
-		 number_json(trial->pass_seconds, trial->pass_seconds > 0));
+	json_put(object, "pass_seconds", json_positive(trial->pass_seconds));
 	put_seen_sizes(object, trial);
 	json_put(object, "log", text_json(note->log));
 	return object;
@@ -367,7 +457,7 @@ void result_json(const struct result *result, struct strbuf *out)
 	json_put(root, "caveats", json_texts(&record->caveats));
 	json_put(root, "probe_count",
 		 json_integer((json_int_t)result->probes_run));
-	json_put(root, "seconds", number_json(result->seconds, true));
+	json_put(root, "seconds", json_number(result->seconds));
 	json_put(root, "probes", probes_json(result));
 	json_put(root, "plan",
 		 result->plan ? json_checked(json_loads(result->plan, 0, NULL))

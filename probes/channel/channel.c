@@ -109,54 +109,50 @@ static void page_read(const struct channel *channel, struct channel_page *page)
  * 511), and steps too high would end a probe early: of two readings the lower
  * one counts.
  */
+#define LOWER(member)                                                          \
+	(slot.member = (__typeof__(slot.member))bytes_min(first->member,       \
+							  second->member))
+
+/* More than any card has was not written by the hook. */
+static uint64_t plausible(uint64_t bytes)
+{
+	return bytes > MEMORY_LIMIT ? 0 : bytes;
+}
+
 static struct channel_slot slot_settle(const struct channel_slot *first,
 				       const struct channel_slot *second)
 {
 	struct channel_slot slot = *second;
 
-	slot.steps = bytes_min(first->steps, second->steps);
+	LOWER(steps);
+	LOWER(last_step_ns);
+	LOWER(alloc_retries);
+	LOWER(ooms);
+	LOWER(rows);
+	LOWER(passes);
+	LOWER(batches);
+	LOWER(loader_rows);
+	LOWER(world);
+	LOWER(group);
+	LOWER(torch_peak_bytes);
+	LOWER(rest_bytes);
+	LOWER(forward_bytes);
+	LOWER(pass_bytes);
+	LOWER(same_sizes);
+	LOWER(columns);
+	LOWER(first_passes);
+	LOWER(later_passes);
+	LOWER(last_pass_ns);
+	LOWER(torch_reserved_bytes);
 	if (slot.steps > STEPS_LIMIT)
 		slot.steps = 0;
-	slot.last_step_ns =
-		bytes_min(first->last_step_ns, second->last_step_ns);
-	slot.alloc_retries =
-		bytes_min(first->alloc_retries, second->alloc_retries);
 	slot.alloc_retries = bytes_min(slot.alloc_retries, RETRIES_LIMIT);
-	slot.ooms = (uint32_t)bytes_min(first->ooms, second->ooms);
 	slot.ooms = (uint32_t)bytes_min(slot.ooms, OOMS_LIMIT);
-	slot.rows = (uint32_t)bytes_min(first->rows, second->rows);
-	slot.passes = (uint32_t)bytes_min(first->passes, second->passes);
-	slot.batches = (uint32_t)bytes_min(first->batches, second->batches);
-	slot.loader_rows =
-		(uint32_t)bytes_min(first->loader_rows, second->loader_rows);
-	slot.world = (uint32_t)bytes_min(first->world, second->world);
-	slot.group = (uint32_t)bytes_min(first->group, second->group);
-	slot.torch_peak_bytes =
-		bytes_min(first->torch_peak_bytes, second->torch_peak_bytes);
 	slot.torch_peak_bytes = bytes_min(slot.torch_peak_bytes, MEMORY_LIMIT);
-	slot.rest_bytes = bytes_min(first->rest_bytes, second->rest_bytes);
-	if (slot.rest_bytes > MEMORY_LIMIT)
-		slot.rest_bytes = 0;
-	slot.forward_bytes =
-		bytes_min(first->forward_bytes, second->forward_bytes);
-	if (slot.forward_bytes > MEMORY_LIMIT)
-		slot.forward_bytes = 0;
-	slot.pass_bytes = bytes_min(first->pass_bytes, second->pass_bytes);
-	if (slot.pass_bytes > MEMORY_LIMIT)
-		slot.pass_bytes = 0;
-	slot.same_sizes =
-		(uint16_t)bytes_min(first->same_sizes, second->same_sizes);
-	slot.columns = (uint16_t)bytes_min(first->columns, second->columns);
-	slot.first_passes =
-		(uint32_t)bytes_min(first->first_passes, second->first_passes);
-	slot.later_passes =
-		(uint32_t)bytes_min(first->later_passes, second->later_passes);
-	slot.last_pass_ns =
-		bytes_min(first->last_pass_ns, second->last_pass_ns);
-	slot.torch_reserved_bytes = bytes_min(first->torch_reserved_bytes,
-					      second->torch_reserved_bytes);
-	if (slot.torch_reserved_bytes > MEMORY_LIMIT)
-		slot.torch_reserved_bytes = 0;
+	slot.rest_bytes = plausible(slot.rest_bytes);
+	slot.forward_bytes = plausible(slot.forward_bytes);
+	slot.pass_bytes = plausible(slot.pass_bytes);
+	slot.torch_reserved_bytes = plausible(slot.torch_reserved_bytes);
 	slot.flags = first->flags & second->flags & CHANNEL_FLAGS;
 	if (slot.pid != first->pid || slot.pid >= CHANNEL_PID_LIMIT)
 		slot.pid = 0;

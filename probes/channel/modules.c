@@ -66,14 +66,6 @@ static void modules_add_entries(void *context, const struct strbuf *text)
 	}
 }
 
-static int modules_by_text(const void *a, const void *b)
-{
-	const char *const *left = a;
-	const char *const *right = b;
-
-	return strcmp(*left, *right);
-}
-
 static void add_once(struct strlist *out, const struct strlist *found)
 {
 	const char *last = "";
@@ -94,9 +86,7 @@ void modules_read(struct strlist *out, const char *folder)
 	struct entries paths = { &found, is_path, 0 };
 
 	hook_files_read(folder, &files, modules_add_entries, &paths);
-	if (found.count)
-		qsort(found.items, found.count, sizeof(*found.items),
-		      modules_by_text);
+	strlist_sort(&found);
 	add_once(out, &found);
 	strlist_release(&found);
 }

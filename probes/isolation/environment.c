@@ -128,26 +128,12 @@ static void set_number(struct strlist *out, const char *name, int64_t number)
 	free(value);
 }
 
-/*
- * Colons part both lists; LD_PRELOAD's may be spaces as well. An empty piece
- * of PYTHONPATH is the current folder: add none.
- */
-static void put_first(struct strlist *out, const char *name, const char *path)
-{
-	const char *old = strlist_env_get(out, name);
-	char *value =
-		old && *old ? xasprintf("%s:%s", path, old) : xstrdup(path);
-
-	strlist_env_set(out, name, value);
-	free(value);
-}
-
 /* Without PATH the C library looks in these. */
 static void put_shims(struct strlist *out, const char *shims)
 {
 	if (!strlist_env_get(out, "PATH"))
 		strlist_env_set(out, "PATH", "/bin:/usr/bin");
-	put_first(out, "PATH", shims);
+	strlist_env_prepend(out, "PATH", shims);
 }
 
 static void set_or_unset(struct strlist *out, const char *name,
@@ -171,11 +157,11 @@ static void set_own(struct strlist *out, const struct probe_environment *probe)
 	else
 		strlist_env_unset(out, "AUTOFIT_CHANNEL_FD");
 	if (probe->hook)
-		put_first(out, "PYTHONPATH", probe->hook);
+		strlist_env_prepend(out, "PYTHONPATH", probe->hook);
 	if (probe->shims)
 		put_shims(out, probe->shims);
 	if (probe->preload && !strpbrk(probe->preload, ": "))
-		put_first(out, "LD_PRELOAD", probe->preload);
+		strlist_env_prepend(out, "LD_PRELOAD", probe->preload);
 }
 
 void probe_environment_make(struct strlist *out, const struct strlist *user,

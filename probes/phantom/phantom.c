@@ -136,17 +136,6 @@ int phantom_open(const char *folder, const struct gpu_model *card, int count,
 	return result;
 }
 
-static void put_before(struct strlist *environment, const char *name,
-		       const char *text)
-{
-	const char *old = strlist_env_get(environment, name);
-	char *value =
-		old && *old ? xasprintf("%s:%s", text, old) : xstrdup(text);
-
-	strlist_env_set(environment, name, value);
-	free(value);
-}
-
 /*
  * Compilers keep what they made for a card by its name, with constants that
  * they computed and trials that they timed there: a real card must not get it.
@@ -179,9 +168,9 @@ void phantom_environment(const char *folder, struct strlist *environment)
 			strbuf_addf(&preload, "%s%s/%s",
 				    preload.length ? ":" : "", folder, name);
 	}
-	put_before(environment, "LD_PRELOAD", strbuf_text(&preload));
-	put_before(environment, "LD_LIBRARY_PATH", folder);
-	put_before(environment, "PYTHONPATH", hooks);
+	strlist_env_prepend(environment, "LD_PRELOAD", strbuf_text(&preload));
+	strlist_env_prepend(environment, "LD_LIBRARY_PATH", folder);
+	strlist_env_prepend(environment, "PYTHONPATH", hooks);
 	keep_compiled(folder, environment);
 	strlist_env_set(environment, "AUTOFIT_SIM_DEVICES",
 			getenv("AUTOFIT_SIM_DEVICES"));

@@ -109,6 +109,41 @@ void count_refused(enum preload_call call, int device, uint64_t bytes,
 		return result;                                                 \
 	}
 
+/* Of what has an address or a handle. */
+#define HELD_KEY(pointer) ((uint64_t)(uintptr_t)(pointer))
+
+/* A wrapper of an allocation, as above; is_whole: the pointers are there. */
+#define HELD_ALLOCATION(elf, call, is_whole, bytes, key, parameters,           \
+			arguments)                                             \
+	WRAPPER cu_result elf parameters                                       \
+	{                                                                      \
+		fn_##elf *real = REAL(elf);                                    \
+		cu_result result = CU_OUT_OF_MEMORY;                           \
+		struct held_request request;                                   \
+                                                                               \
+		if (!real)                                                     \
+			return CU_NOT_FOUND;                                   \
+		if (!(is_whole) || !request_begin(&request, call, bytes))      \
+			return real arguments;                                 \
+		if (request_is_allowed(&request))                              \
+			result = real arguments;                               \
+		return request_end(&request, result, result ? 0 : (key));      \
+	}
+
+/* And one of a free. */
+#define HELD_RELEASE(elf, key, parameters, arguments)                          \
+	WRAPPER cu_result elf parameters                                       \
+	{                                                                      \
+		fn_##elf *real = REAL(elf);                                    \
+		struct release release;                                        \
+                                                                               \
+		if (!real)                                                     \
+			return CU_NOT_FOUND;                                   \
+		if (!release_begin(&release, key))                             \
+			return real arguments;                                 \
+		return release_end(&release, real arguments);                  \
+	}
+
 /* What is counted in no other way. */
 #define WATCHED(elf, call, parameters, arguments)                              \
 	COUNTED(elf, call, (void)0, parameters, arguments)

@@ -100,6 +100,17 @@ static void numbers_are_decimal(void **state)
 	strbuf_release(&buf);
 }
 
+static void quotes_are_doubled(void **state)
+{
+	struct strbuf buf = STRBUF_INIT;
+
+	(void)state;
+	strbuf_add_quoted(&buf, "a \"b\", c");
+	strbuf_add_quoted(&buf, NULL);
+	assert_string_equal(strbuf_text(&buf), "\"a \"\"b\"\", c\"\"\"");
+	strbuf_release(&buf);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -108,6 +119,7 @@ int main(void)
 		cmocka_unit_test(nul_bytes_stay),
 		cmocka_unit_test(long_formats_are_whole),
 		cmocka_unit_test(numbers_are_decimal),
+		cmocka_unit_test(quotes_are_doubled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

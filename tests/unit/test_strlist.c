@@ -165,7 +165,15 @@ static void a_list_is_an_environment(void **state)
 					      "EMPTY=", "BARE", "NEW=", NULL });
 	strlist_env_set(&list, "PATH", strlist_env_get(&list, "PATH"));
 	assert_string_equal(strlist_env_get(&list, "PATH"), "/usr/bin");
+	strlist_env_prepend(&list, "PATH", "/a");
+	strlist_env_prepend(&list, "EMPTY", "/b");
+	strlist_env_prepend(&list, "LATER", "/c");
+	strlist_sort(&list);
+	assert_items(&list, (const char *[]){ "BARE", "EMPTY=/b", "LATER=/c",
+					      "NEW=", "PATH=/a:/usr/bin",
+					      "PATHS=x", NULL });
 	strlist_release(&list);
+	strlist_sort(&list);
 	assert_null(strlist_env_get(&list, "PATH"));
 }
 

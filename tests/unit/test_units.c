@@ -157,6 +157,21 @@ static void parameters_are_parsed(void **state)
 	}
 }
 
+static void decimals_are_written(void **state)
+{
+	char text[DECIMAL_TEXT_MAX];
+
+	(void)state;
+	assert_string_equal(decimal_format(text, 12.345, 1), "12.3");
+	assert_string_equal(decimal_format(text, 12.345, 2), "12.35");
+	assert_string_equal(decimal_format(text, 0.051, 2), "0.05");
+	assert_string_equal(decimal_format(text, 1e15, 2),
+			    "1000000000000000.00");
+	assert_string_equal(decimal_format(text, 0, 2), "");
+	assert_string_equal(decimal_format(text, -1, 2), "");
+	assert_string_equal(decimal_format(text, 1e16, 2), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +180,7 @@ int main(void)
 		cmocka_unit_test(amounts_are_read),
 		cmocka_unit_test(sizes_are_written),
 		cmocka_unit_test(durations_are_written),
+		cmocka_unit_test(decimals_are_written),
 		cmocka_unit_test(parameters_are_parsed),
 	};
 

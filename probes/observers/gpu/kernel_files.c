@@ -25,11 +25,6 @@ const char *kernel_sys_elsewhere(void)
 	return sys && *sys == '/' ? sys : NULL;
 }
 
-static int kernel_by_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 void kernel_folder_names(struct strlist *names, const char *path)
 {
 	DIR *folder = opendir(path);
@@ -41,9 +36,7 @@ void kernel_folder_names(struct strlist *names, const char *path)
 		if (entry->d_name[0] != '.')
 			strlist_add(names, entry->d_name);
 	(void)closedir(folder); /* was only read */
-	if (names->count)
-		qsort(names->items, names->count, sizeof(*names->items),
-		      kernel_by_text);
+	strlist_sort(names);
 }
 
 bool kernel_file_read(struct strbuf *text, const char *folder, const char *name,

@@ -130,45 +130,25 @@ EXPORT int cuArray3DCreate_v2(void **handle, const struct description_3d *what)
 	return arrays_make(handle, what, 0);
 }
 
-EXPORT int cuArrayCreate_v2(void **handle, const struct description *what)
-{
-	struct description_3d flat = { 0 };
+/* The same, of another description: flat ones, and those of 32 bits. */
+#define ARRAY_CREATION(name, type, its_depth)                                  \
+	EXPORT int name(void **handle, const struct type *what)                \
+	{                                                                      \
+		struct description_3d wide = { 0 };                            \
+                                                                               \
+		if (!what)                                                     \
+			return sim_check() ? NOT_INITIALIZED : INVALID_VALUE;  \
+		wide.width = what->width;                                      \
+		wide.height = what->height;                                    \
+		wide.depth = its_depth;                                        \
+		wide.format = what->format;                                    \
+		wide.channels = what->channels;                                \
+		return arrays_make(handle, &wide, 0);                          \
+	}
 
-	if (!what)
-		return sim_check() ? NOT_INITIALIZED : INVALID_VALUE;
-	flat.width = what->width;
-	flat.height = what->height;
-	flat.format = what->format;
-	flat.channels = what->channels;
-	return arrays_make(handle, &flat, 0);
-}
-
-EXPORT int cuArrayCreate(void **handle, const struct old_description *what)
-{
-	struct description_3d flat = { 0 };
-
-	if (!what)
-		return sim_check() ? NOT_INITIALIZED : INVALID_VALUE;
-	flat.width = what->width;
-	flat.height = what->height;
-	flat.format = what->format;
-	flat.channels = what->channels;
-	return arrays_make(handle, &flat, 0);
-}
-
-EXPORT int cuArray3DCreate(void **handle, const struct old_description_3d *what)
-{
-	struct description_3d wide = { 0 };
-
-	if (!what)
-		return sim_check() ? NOT_INITIALIZED : INVALID_VALUE;
-	wide.width = what->width;
-	wide.height = what->height;
-	wide.depth = what->depth;
-	wide.format = what->format;
-	wide.channels = what->channels;
-	return arrays_make(handle, &wide, 0);
-}
+ARRAY_CREATION(cuArrayCreate_v2, description, 0)
+ARRAY_CREATION(cuArrayCreate, old_description, 0)
+ARRAY_CREATION(cuArray3DCreate, old_description_3d, what->depth)
 
 EXPORT int cuMipmappedArrayCreate(void **handle,
 				  const struct description_3d *what,

@@ -6,8 +6,6 @@
 
 /* NOLINTBEGIN(readability-identifier-naming): the names are the driver's. */
 
-#define KEY_OF(handle) ((uint64_t)(uintptr_t)(handle))
-
 /* As cuda.h numbers them. */
 #define FLAG_LAYERED 0x01U
 #define FLAG_CUBEMAP 0x04U
@@ -135,65 +133,27 @@ static uint64_t bytes_3d_v1(const void *descriptor)
 }
 
 #define ARRAY_CREATION(elf, size_of)                                           \
-	WRAPPER cu_result elf(void **p_handle, const void *p_allocate_array)   \
-	{                                                                      \
-		fn_##elf *real = REAL(elf);                                    \
-		cu_result result = CU_OUT_OF_MEMORY;                           \
-		struct held_request request;                                   \
-                                                                               \
-		if (!real)                                                     \
-			return CU_NOT_FOUND;                                   \
-		if (!p_handle || !p_allocate_array ||                          \
-		    !request_begin(&request, PRELOAD_CALL_ARRAY,               \
-				   size_of(p_allocate_array)))                 \
-			return real(p_handle, p_allocate_array);               \
-		if (request_is_allowed(&request))                              \
-			result = real(p_handle, p_allocate_array);             \
-		return request_end(&request, result,                           \
-				   result ? 0 : KEY_OF(*p_handle));            \
-	}
+	HELD_ALLOCATION(elf, PRELOAD_CALL_ARRAY,                               \
+			(p_handle) && (p_allocate_array),                      \
+			size_of(p_allocate_array), HELD_KEY(*p_handle),        \
+			(void **p_handle, const void *p_allocate_array),       \
+			(p_handle, p_allocate_array))
 
 ARRAY_CREATION(cuArrayCreate, bytes_2d_v1)
 ARRAY_CREATION(cuArrayCreate_v2, bytes_2d)
 ARRAY_CREATION(cuArray3DCreate, bytes_3d_v1)
 ARRAY_CREATION(cuArray3DCreate_v2, bytes_3d)
 
-WRAPPER cu_result cuMipmappedArrayCreate(void **p_handle,
-					 const void *p_mipmapped_array_desc,
-					 unsigned int num_mipmap_levels)
-{
-	fn_cuMipmappedArrayCreate *real = REAL(cuMipmappedArrayCreate);
-	cu_result result = CU_OUT_OF_MEMORY;
-	struct held_request request;
+HELD_ALLOCATION(cuMipmappedArrayCreate, PRELOAD_CALL_ARRAY,
+		p_handle &&p_mipmapped_array_desc,
+		bytes_of(p_mipmapped_array_desc, num_mipmap_levels),
+		HELD_KEY(*p_handle),
+		(void **p_handle, const void *p_mipmapped_array_desc,
+		 unsigned int num_mipmap_levels),
+		(p_handle, p_mipmapped_array_desc, num_mipmap_levels))
 
-	if (!real)
-		return CU_NOT_FOUND;
-	if (!p_handle || !p_mipmapped_array_desc ||
-	    !request_begin(&request, PRELOAD_CALL_ARRAY,
-			   bytes_of(p_mipmapped_array_desc, num_mipmap_levels)))
-		return real(p_handle, p_mipmapped_array_desc,
-			    num_mipmap_levels);
-	if (request_is_allowed(&request))
-		result = real(p_handle, p_mipmapped_array_desc,
-			      num_mipmap_levels);
-	return request_end(&request, result, result ? 0 : KEY_OF(*p_handle));
-}
-
-#define ARRAY_RELEASE(elf, parameters, arguments)                              \
-	WRAPPER cu_result elf parameters                                       \
-	{                                                                      \
-		fn_##elf *real = REAL(elf);                                    \
-		struct release release;                                        \
-                                                                               \
-		if (!real)                                                     \
-			return CU_NOT_FOUND;                                   \
-		if (!release_begin(&release, KEY_OF arguments))                \
-			return real arguments;                                 \
-		return release_end(&release, real arguments);                  \
-	}
-
-ARRAY_RELEASE(cuArrayDestroy, (void *h_array), (h_array))
-ARRAY_RELEASE(cuMipmappedArrayDestroy, (void *h_mipmapped_array),
-	      (h_mipmapped_array))
+HELD_RELEASE(cuArrayDestroy, HELD_KEY(h_array), (void *h_array), (h_array))
+HELD_RELEASE(cuMipmappedArrayDestroy, HELD_KEY(h_mipmapped_array),
+	     (void *h_mipmapped_array), (h_mipmapped_array))
 
 /* NOLINTEND(readability-identifier-naming) */

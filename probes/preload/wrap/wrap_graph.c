@@ -259,27 +259,20 @@ static cu_result launch(fn_cuGraphLaunch *real, enum device_family family,
 	return result;
 }
 
-WRAPPER cu_result cuGraphLaunch(void *h_graph, void *h_stream)
-{
-	fn_cuGraphLaunch *real = REAL(cuGraphLaunch);
+#define GRAPH_LAUNCH(elf, family)                                              \
+	WRAPPER cu_result elf(void *h_graph, void *h_stream)                   \
+	{                                                                      \
+		fn_##elf *real = REAL(elf);                                    \
+                                                                               \
+		if (!real)                                                     \
+			return CU_NOT_FOUND;                                   \
+		if (!count_begin())                                            \
+			return real(h_graph, h_stream);                        \
+		return launch(real, family, h_graph, h_stream);                \
+	}
 
-	if (!real)
-		return CU_NOT_FOUND;
-	if (!count_begin())
-		return real(h_graph, h_stream);
-	return launch(real, DEVICE_LEGACY, h_graph, h_stream);
-}
-
-WRAPPER cu_result cuGraphLaunch_ptsz(void *h_graph_exec, void *h_stream)
-{
-	fn_cuGraphLaunch_ptsz *real = REAL(cuGraphLaunch_ptsz);
-
-	if (!real)
-		return CU_NOT_FOUND;
-	if (!count_begin())
-		return real(h_graph_exec, h_stream);
-	return launch(real, DEVICE_PER_THREAD, h_graph_exec, h_stream);
-}
+GRAPH_LAUNCH(cuGraphLaunch, DEVICE_LEGACY)
+GRAPH_LAUNCH(cuGraphLaunch_ptsz, DEVICE_PER_THREAD)
 
 #define GRAPH_RELEASE(elf, parameters, arguments)                              \
 	WRAPPER cu_result elf parameters                                       \
