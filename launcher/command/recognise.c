@@ -56,15 +56,19 @@ static void name_source(const struct command *command, char name[BRIEF_MAX])
 
 /* A module of the working folder can be read as well as a script; end: ".py",
  * or "/__main__.py" of a package. */
-static char *module_path(const char *module, const char *end)
+static struct named_file *module_file_seen(const struct recognition *r,
+					   const char *module, const char *end)
 {
 	char *path = xasprintf("%s%s", module, end);
 	size_t dots = strlen(module);
+	struct named_file *file;
 
 	for (size_t i = 0; i < dots; i++)
 		if (path[i] == '.')
 			path[i] = '/';
-	return path;
+	file = file_seen(r, path);
+	free(path);
+	return file;
 }
 
 static enum command_outcome unreadable(const struct recognition *r,
@@ -73,35 +77,6 @@ static enum command_outcome unreadable(const struct recognition *r,
 	(void)error_set_errno(r->err, -file->error, "cannot read %s",
 			      file->path);
 	return COMMAND_UNREADABLE;
-}
-
-/*
- * A shell script may go to another folder first. Takes the path over; NULL:
- * which folder that is cannot be told.
- */
-static char *in_folder(const struct shell_expansion *expansion, char *path)
-{
-	const char *folder = expansion->folder;
-	char *joined;
-
-	if (!folder || *path == '/')
-		return path;
-	joined = *folder ? xasprintf("%s/%s", folder, path) : NULL;
-	free(path);
-	return joined;
-}
-
-/* NULL: too many are read already, or in which folder it is cannot be told. */
-static struct named_file *file_in_folder(const struct recognition *r,
-					 char *path)
-{
-	struct named_file *file = NULL;
-
-	path = in_folder(&r->command->view.expansion, path);
-	if (path)
-		file = named_files_get(r->texts, path);
-	free(path);
-	return file;
 }
 
 /* The script, or the module, or the package that is started as one. */
@@ -114,13 +89,13 @@ static struct named_file *script_file(const struct recognition *r)
 	struct named_file *file, *main;
 
 	if (view->script != NO_INDEX)
-		return file_in_folder(r, xstrdup(argv->items[view->script]));
+		return file_seen(r, argv->items[view->script]);
 	if (!module)
 		return NULL;
-	file = file_in_folder(r, module_path(module, ".py"));
+	file = module_file_seen(r, module, ".py");
 	if (file && !file->error && file->text.length)
 		return file;
-	main = file_in_folder(r, module_path(module, "/__main__.py"));
+	main = module_file_seen(r, module, "/__main__.py");
 	return main && !main->error ? main : file;
 }
 

@@ -43,7 +43,7 @@ static void script_files_offer(struct script_files *files, const char *path,
 	if (!is_config_name(path) || files->looked_at == SCRIPT_FILES_MAX)
 		return;
 	files->looked_at++;
-	file = file_add_unnamed(files->r, path);
+	file = file_add_unnamed(files->r, file_seen(files->r, path));
 	if (!file)
 		return;
 	file->option = option;
@@ -187,7 +187,7 @@ static enum command_outcome default_file_check(struct recognition *r)
 		    by_class_is_typed(r, option) ||
 		    !is_config_name(option->text))
 			continue;
-		file = file_add_unnamed(r, option->text);
+		file = file_add_unnamed(r, file_seen(r, option->text));
 		if (!file)
 			continue;
 		is_alone = file_is_parsed_alone(r, file);

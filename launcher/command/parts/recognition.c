@@ -2,17 +2,37 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/parts/recognition.h"
 
+#include "base/alloc.h"
 #include "launcher/command/parts/token.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *option_file(const struct recognition *r,
 			const struct source_option *option)
 {
 	return option->path ? option->path : r->source_name;
+}
+
+char *path_seen(const struct recognition *r, const char *path)
+{
+	const char *folder = r->command->view.expansion.folder;
+
+	if (!folder || *path == '/')
+		return xstrdup(path);
+	return *folder ? xasprintf("%s/%s", folder, path) : NULL;
+}
+
+struct named_file *file_seen(const struct recognition *r, const char *path)
+{
+	char *seen = path_seen(r, path);
+	struct named_file *file = seen ? named_files_get(r->texts, seen) : NULL;
+
+	free(seen);
+	return file;
 }
 
 const struct source_option *option_of_token(const struct recognition *r,
