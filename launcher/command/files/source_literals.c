@@ -142,13 +142,24 @@ static bool literals_has_number(struct pytext cursor)
 			pytext_string(&word, &text, &length);
 		else if (pytext_is_word_start(*end))
 			pytext_word(&word, &text, &length);
-		else if (literals_is_digit(*end))
+		else if (literals_is_digit(*end) && *end != '0')
 			return true;
 		else
 			word.at++;
 		end = word.at;
 	}
 	return false;
+}
+
+/* accum=step % args.accum, an argument: what a division leaves is no size. */
+static bool literals_is_rest(struct pytext cursor)
+{
+	const char *start = cursor.at;
+
+	if (cursor.depth == 0)
+		return false;
+	pytext_skip_argument(&cursor);
+	return memchr(start, '%', (size_t)(cursor.at - start)) != NULL;
 }
 
 /*
@@ -182,8 +193,8 @@ static void offer(const struct source_literals *at, struct pytext cursor,
 	if (length >= NAME_MAX_BYTES || cursor.at >= cursor.end)
 		return;
 	literal.class = option_class_of(name, length);
-	if (!literals_is_digit(*start) &&
-	    !literals_says_more(&literal, &cursor))
+	if (literals_is_rest(cursor) || (!literals_is_digit(*start) &&
+					 !literals_says_more(&literal, &cursor)))
 		return;
 	literal.start = literal.end = (size_t)(start - at->beginning);
 	while (start < cursor.end && literals_is_digit(*start++))
