@@ -54,13 +54,13 @@ static void name_source(const struct command *command, char name[BRIEF_MAX])
 	(void)argument_brief(name, path);
 }
 
-/* A module of the working folder can be read as well as a script; end: ".py",
- * or "/__main__.py" of a package. */
+/* A module as one of the places where it may stand says. */
 static struct named_file *module_file_seen(const struct recognition *r,
+					   const char *folder,
 					   const char *module, const char *end)
 {
-	char *path = xasprintf("%s%s", module, end);
-	size_t dots = strlen(module);
+	char *path = xasprintf("%s%s%s", folder, module, end);
+	size_t dots = strlen(path) - strlen(end);
 	struct named_file *file;
 
 	for (size_t i = 0; i < dots; i++)
@@ -68,7 +68,7 @@ static struct named_file *module_file_seen(const struct recognition *r,
 			path[i] = '/';
 	file = file_seen(r, path);
 	free(path);
-	return file;
+	return file && !file->error && file->text.length ? file : NULL;
 }
 
 static enum command_outcome unreadable(const struct recognition *r,
@@ -79,24 +79,27 @@ static enum command_outcome unreadable(const struct recognition *r,
 	return COMMAND_UNREADABLE;
 }
 
-/* The script, or the module, or the package that is started as one. */
+/* The script, or the module, or the package that is started as one: of the
+ * working folder, or of the src/ that is installed from there. */
 static struct named_file *script_file(const struct recognition *r)
 {
+	static const char *const places[][2] = { { "", ".py" },
+						 { "", "/__main__.py" },
+						 { "src/", ".py" },
+						 { "src/", "/__main__.py" } };
 	const struct command_view *view = &r->command->view;
 	const struct strlist *argv = command_argv(r->command);
-	const char *module =
-		view->module != NO_INDEX ? argv->items[view->module] : NULL;
-	struct named_file *file, *main;
+	struct named_file *file = NULL;
 
 	if (view->script != NO_INDEX)
 		return file_seen(r, argv->items[view->script]);
-	if (!module)
+	if (view->module == NO_INDEX)
 		return NULL;
-	file = module_file_seen(r, module, ".py");
-	if (file && !file->error && file->text.length)
-		return file;
-	main = module_file_seen(r, module, "/__main__.py");
-	return main && !main->error ? main : file;
+	for (size_t i = 0; !file && i < sizeof(places) / sizeof(*places); i++)
+		file = module_file_seen(r, places[i][0],
+					argv->items[view->module],
+					places[i][1]);
+	return file;
 }
 
 /* Sets r->text and r->source; an empty script tells nothing. */
