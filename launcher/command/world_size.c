@@ -17,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The value of the last of these options, or NULL. */
-static const char *typed_value(const struct command *command,
-			       const struct strlist *flags)
+/* The value of the last of these options, else of a config file, or NULL. */
+static const char *last_value(const struct command *command,
+			      const struct strlist *flags)
 {
 	const char *value = NULL;
 	struct token token;
@@ -29,41 +29,30 @@ static const char *typed_value(const struct command *command,
 		if (names_find(flags, token.name, token.name_length,
 			       token.bare) < flags->count)
 			value = token_value(&token, command_argv(command));
-	return value;
-}
-
-/* Of a list in a config file, devices: [0, 1], how many it has; 0: none is, or
- * an option wins. */
-static int64_t items_listed(const struct command *command,
-			    const struct strlist *flags)
-{
-	const struct setting *first;
-	int64_t items = 0;
-
-	if (typed_value(command, flags))
-		return 0;
-	for (size_t i = 0; i < flags->count && !items; i++)
-		for (size_t k = 0; k < command->file_count; k++) {
-			size_t count = settings_find_all(
-				command->files[k].settings, flags->items[i],
-				&first, 1);
-
-			if (count)
-				items = strchr(first->key, '[') ? (int64_t)count
-								: 0;
-		}
-	return items;
-}
-
-/* The same, else of a config file. */
-static const char *last_value(const struct command *command,
-			      const struct strlist *flags)
-{
-	const char *value = typed_value(command, flags);
-
 	for (size_t i = 0; i < flags->count && !value; i++)
 		value = setting_value(command, flags->items[i]);
 	return value;
+}
+
+/* Where that value is the last of a list in a config file, devices: [0, 1], how
+ * many that has; else 0. */
+static int64_t items_listed(const struct command *command,
+			    const struct strlist *flags, const char *value)
+{
+	const struct setting *found[SETTINGS_SAME_MAX];
+
+	for (size_t i = 0; i < flags->count * command->file_count; i++) {
+		size_t count = settings_find_all(
+			command->files[i / flags->count].settings,
+			flags->items[i % flags->count], found,
+			SETTINGS_SAME_MAX);
+
+		if (count && count <= SETTINGS_SAME_MAX &&
+		    found[count - 1]->value == value &&
+		    strchr(found[count - 1]->key, '['))
+			return (int64_t)count;
+	}
+	return 0;
 }
 
 static enum command_outcome several_nodes(const struct recognition *r,
@@ -132,8 +121,10 @@ static enum command_outcome ranks_of_itself(const struct recognition *r)
 	int64_t visible = command->view.visible_devices;
 	const char *list = last_value(command, &preset->ranks.device_lists);
 	const char *devices = last_value(command, &preset->ranks.device_flags);
-	int64_t items = items_listed(command, list ? &preset->ranks.device_lists
-						   : &preset->ranks.device_flags);
+	int64_t items =
+		list ? items_listed(command, &preset->ranks.device_lists, list)
+		     : items_listed(command, &preset->ranks.device_flags,
+				    devices);
 	char shown[BRIEF_MAX];
 
 	if (list || items) {

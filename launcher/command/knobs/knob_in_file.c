@@ -58,13 +58,24 @@ static char *file_evidence(const struct file_find *find)
 			 find->items[0]->line);
 }
 
+static void knob_stands(struct recognition *r, enum knob_kind kind,
+			const struct file_find *find, enum knob_form form,
+			int64_t number)
+{
+	struct knob *knob = &r->command->knobs[kind];
+
+	knob->form = form;
+	knob->value = number;
+	knob->unit = preset_knob(r->command->preset, kind)->unit;
+	knob->name = xstrdup(find->key);
+	knob->evidence = file_evidence(find);
+}
+
 /* The value stands in the file, and only there. */
 static enum command_outcome take_site(struct recognition *r,
 				      enum knob_kind kind,
 				      const struct file_find *find)
 {
-	struct knob *knob = &r->command->knobs[kind];
-	const struct preset_knob *known = preset_knob(r->command->preset, kind);
 	int64_t number = 0;
 	enum command_outcome outcome = file_find_number(r, kind, find, &number);
 
@@ -73,11 +84,7 @@ static enum command_outcome take_site(struct recognition *r,
 	/* A step limit that is none needs no raising. */
 	if (outcome != COMMAND_OK)
 		return kind == KNOB_STEPS ? COMMAND_OK : outcome;
-	knob->form = KNOB_FILE;
-	knob->value = number;
-	knob->unit = known->unit;
-	knob->name = xstrdup(find->key);
-	knob->evidence = file_evidence(find);
+	knob_stands(r, kind, find, KNOB_FILE, number);
 	return COMMAND_OK;
 }
 
@@ -134,15 +141,11 @@ static enum command_outcome take_covered(struct recognition *r,
 		outcome = file_find_no_place(r, kind, find, setting);
 	if (outcome != COMMAND_OK || kind >= KNOB_STEPS)
 		return kind >= KNOB_STEPS ? COMMAND_OK : outcome;
-	knob->form = KNOB_SOURCE;
+	knob_stands(r, kind, find, KNOB_SOURCE, number);
 	knob->index = NO_INDEX;
 	knob->source = read;
 	knob->offset = setting->start + quotes;
 	knob->end = knob->offset + length;
-	knob->value = number;
-	knob->unit = preset_knob(r->command->preset, kind)->unit;
-	knob->name = xstrdup(find->key);
-	knob->evidence = file_evidence(find);
 	return COMMAND_OK;
 }
 

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/parts/recognition.h"
 
-#include "base/alloc.h"
 #include "launcher/command/parts/token.h"
 
 #include <errno.h>
@@ -19,11 +18,7 @@ const char *option_file(const struct recognition *r,
 
 char *path_seen(const struct recognition *r, const char *path)
 {
-	const char *folder = r->command->view.expansion.folder;
-
-	if (!folder || *path == '/')
-		return xstrdup(path);
-	return *folder ? xasprintf("%s/%s", folder, path) : NULL;
+	return shell_path(r->command->view.expansion.folder, path);
 }
 
 struct named_file *file_seen(const struct recognition *r, const char *path)
@@ -33,6 +28,16 @@ struct named_file *file_seen(const struct recognition *r, const char *path)
 
 	free(seen);
 	return file;
+}
+
+bool file_is_read(const struct recognition *r, const char *path)
+{
+	const struct named_file *file = file_seen(r, path);
+	bool is_read = false;
+
+	for (size_t i = 0; file && i < r->command->file_count; i++)
+		is_read |= r->command->files[i].read == file;
+	return is_read;
 }
 
 const struct source_option *option_of_token(const struct recognition *r,
