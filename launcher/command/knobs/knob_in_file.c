@@ -106,8 +106,8 @@ static enum command_outcome take_overridden(struct recognition *r,
 }
 
 /* What is put together of several files, as it stands in the one of them. */
-static const struct setting *setting_there(const struct named_file *read,
-					   const struct setting *setting)
+static const struct setting *setting_in_its_file(const struct named_file *read,
+						 const struct setting *setting)
 {
 	const struct settings *settings = &read->settings;
 
@@ -127,7 +127,8 @@ static enum command_outcome take_covered(struct recognition *r,
 	struct knob *knob = &r->command->knobs[kind];
 	const struct named_file *read =
 		named_files_get(r->texts, file_find_path(find, find->items[0]));
-	const struct setting *setting = setting_there(read, find->items[0]);
+	const struct setting *setting =
+		setting_in_its_file(read, find->items[0]);
 	int64_t number = 0;
 	enum command_outcome outcome = file_find_number(r, kind, find, &number);
 	size_t length = strlen(setting->value);

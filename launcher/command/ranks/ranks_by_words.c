@@ -38,8 +38,8 @@ bool ranks_of_devices_text(const char *text, int64_t visible, int64_t *count)
 }
 
 /* names: ends with NULL */
-static bool is_one_of(const char *name, size_t length, bool bare,
-		      const char *const *names)
+static bool name_is_one_of(const char *name, size_t length, bool bare,
+			   const char *const *names)
 {
 	for (; *names; names++)
 		if (name_matches(*names, name, length, bare))
@@ -77,7 +77,7 @@ static bool counts_ranks(const char *name, size_t length, bool bare)
 		NULL,
 	};
 
-	return is_one_of(name, length, bare, names);
+	return name_is_one_of(name, length, bare, names);
 }
 
 /* --gpu 0,1: what programs call a list of devices. Without a comma it is the
@@ -87,7 +87,7 @@ static bool lists_devices(const char *name, size_t length, bool bare)
 	static const char *const names[] = { "gpu",    "gpu_id",     "gpu_ids",
 					     "device", "device_ids", NULL };
 
-	return is_one_of(name, length, bare, names);
+	return name_is_one_of(name, length, bare, names);
 }
 
 /* "train_procs" of spawn(work, nprocs=args.train_procs). */
@@ -335,10 +335,10 @@ bool ranks_name_nodes(const struct recognition *r, struct token *option)
 		bool by_help = help_counts_nodes(r, &token);
 		int64_t count;
 
-		is_one |= is_one_of(token.name, token.name_length, token.bare,
-				    own);
-		if ((!by_help && !is_one_of(token.name, token.name_length,
-					    token.bare, counts)) ||
+		is_one |= name_is_one_of(token.name, token.name_length,
+					 token.bare, own);
+		if ((!by_help && !name_is_one_of(token.name, token.name_length,
+						 token.bare, counts)) ||
 		    !count_parse(token_value(&token, command_argv(command)),
 				 &count))
 			continue;
