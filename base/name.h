@@ -14,6 +14,11 @@ static inline char name_joint(char c)
 	return c;
 }
 
+static inline bool name_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
 /* A word that means itself to a shell and in a folder; others may have called
  * their files as they like. */
 static inline bool name_is_plain(const char *name)

@@ -36,7 +36,7 @@ static bool args_is_option(const struct settings_reader *reader,
 	size_t length = word->end - word->start;
 
 	return length > 1 && text[0] == '-' && text[1] != '.' &&
-	       !settings_is_digit(text[1]);
+	       !name_is_digit(text[1]);
 }
 
 /* Quotes stay in the word; other blanks than ASCII's would divide it. */

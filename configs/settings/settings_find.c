@@ -23,9 +23,9 @@ static const char *skip_index(const char *key)
 {
 	const char *end = key;
 
-	if (*end++ != '[' || !settings_is_digit(*end))
+	if (*end++ != '[' || !name_is_digit(*end))
 		return key;
-	while (settings_is_digit(*end))
+	while (name_is_digit(*end))
 		end++;
 	return *end == ']' ? end + 1 : key;
 }

@@ -3,6 +3,7 @@
 #ifndef AUTOFIT_CONFIGS_SETTINGS_SETTINGS_INTERNAL_H
 #define AUTOFIT_CONFIGS_SETTINGS_SETTINGS_INTERNAL_H
 
+#include "base/name.h"
 #include "configs/settings/settings.h"
 
 /* A path that got a value there: what was below it before is gone. */
@@ -118,11 +119,6 @@ void settings_skip_bom(struct settings_reader *reader);
 /* To the end of the line, which is not skipped. */
 void settings_skip_line(struct settings_reader *reader);
 
-static inline bool settings_is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static inline bool settings_is_letter(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -131,7 +127,7 @@ static inline bool settings_is_letter(char c)
 /* A letter of Python's or TOML's names. */
 static inline bool settings_is_word(char c)
 {
-	return settings_is_letter(c) || settings_is_digit(c) || c == '_';
+	return settings_is_letter(c) || name_is_digit(c) || c == '_';
 }
 
 #endif

@@ -87,7 +87,7 @@ static bool is_index(const struct python *python)
 	const struct python_token *token = &python->place.token;
 
 	for (size_t i = token->start; i < token->end; i++)
-		if (!settings_is_digit(python->reader->text[i]))
+		if (!name_is_digit(python->reader->text[i]))
 			return false;
 	return token->kind == PYTHON_NUMBER;
 }

@@ -11,7 +11,7 @@ static bool is_name_start(char c)
 
 static bool is_name_part(char c)
 {
-	return is_name_start(c) || settings_is_digit(c);
+	return is_name_start(c) || name_is_digit(c);
 }
 
 static bool is_line_end(char c)
@@ -175,8 +175,8 @@ static int lex(struct settings_reader *reader, struct python_token *token)
 		return lex_string(reader, token, 0);
 	} else if (is_name_start(c)) {
 		return lex_name(reader, token);
-	} else if (settings_is_digit(c) ||
-		   (c == '.' && settings_is_digit(settings_peek(reader, 1)))) {
+	} else if (name_is_digit(c) ||
+		   (c == '.' && name_is_digit(settings_peek(reader, 1)))) {
 		lex_number(reader, token);
 	} else if (strchr("([{", c)) {
 		token->kind = PYTHON_OPEN;

@@ -9,10 +9,9 @@ static size_t digits_of(const char *text, size_t length)
 {
 	size_t i = 0;
 
-	while (i < length &&
-	       (settings_is_digit(text[i]) ||
-		(text[i] == '_' && i > 0 && text[i - 1] != '_' &&
-		 i + 1 < length && settings_is_digit(text[i + 1]))))
+	while (i < length && (name_is_digit(text[i]) ||
+			      (text[i] == '_' && i > 0 && text[i - 1] != '_' &&
+			       i + 1 < length && name_is_digit(text[i + 1]))))
 		i++;
 	return i;
 }
@@ -60,12 +59,11 @@ static bool bare_is_number(const char *text, size_t length)
 /* 1979-05-27T07:32:00Z, 07:32:00 and their like. */
 bool settings_is_toml_date(const char *text, size_t length)
 {
-	if (length < 5 || !settings_is_digit(text[0]) ||
+	if (length < 5 || !name_is_digit(text[0]) ||
 	    (text[4] != '-' && text[2] != ':'))
 		return false;
 	for (size_t i = 0; i < length; i++)
-		if (!settings_is_digit(text[i]) &&
-		    !strchr("-:.+TtZz ", text[i]))
+		if (!name_is_digit(text[i]) && !strchr("-:.+TtZz ", text[i]))
 			return false;
 	return true;
 }

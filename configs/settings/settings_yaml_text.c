@@ -21,8 +21,7 @@ bool settings_is_yaml_number_tag(const char *tag)
 bool settings_is_yaml_octal(const char *value)
 {
 	value += *value == '-' || *value == '+';
-	return value[0] == '0' &&
-	       (settings_is_digit(value[1]) || value[1] == '_');
+	return value[0] == '0' && (name_is_digit(value[1]) || value[1] == '_');
 }
 
 bool settings_is_yaml_null(const char *value)

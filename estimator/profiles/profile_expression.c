@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "estimator/profiles/profile.h"
 
+#include "base/name.h"
+
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -57,15 +59,9 @@ static bool profile_expression_take(struct profile_expression_parsing *parsing,
 	return true;
 }
 
-static bool profile_expression_is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static bool profile_expression_is_word(char c)
 {
-	return (c >= 'a' && c <= 'z') || c == '_' ||
-	       profile_expression_is_digit(c);
+	return (c >= 'a' && c <= 'z') || c == '_' || name_is_digit(c);
 }
 
 static double
@@ -74,8 +70,7 @@ profile_expression_digits(struct profile_expression_parsing *parsing,
 {
 	double value = 0;
 
-	for (; parsing->at < parsing->end &&
-	       profile_expression_is_digit(*parsing->at);
+	for (; parsing->at < parsing->end && name_is_digit(*parsing->at);
 	     parsing->at++, ++*count)
 		value = value * 10 + (*parsing->at - '0');
 	return value;
@@ -299,7 +294,7 @@ static int atom(struct profile_expression_parsing *parsing, double *value)
 	char c = peek(parsing);
 	struct profile_text name;
 
-	if (profile_expression_is_digit(c) || c == '.')
+	if (name_is_digit(c) || c == '.')
 		return profile_expression_number(parsing, value);
 	if (profile_expression_take(parsing, '(')) {
 		int result = comparison(parsing, value);

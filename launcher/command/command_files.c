@@ -71,7 +71,7 @@ static bool holds_config(struct recognition *r, const struct token *token)
 
 	if (!settings_format_of(path, &format) || format != SETTINGS_JSON)
 		return false;
-	read = named_files_get(r->texts, path);
+	read = file_seen(r, path);
 	if (!read || read->error)
 		return false;
 	settings = named_file_settings(read, format);
@@ -118,19 +118,15 @@ static struct command_file *file_add(struct command *command,
 	return &command->files[command->file_count++];
 }
 
-struct command_file *file_add_unnamed(struct recognition *r, const char *path)
+struct command_file *file_add_unnamed(struct recognition *r,
+				      struct named_file *read)
 {
 	const struct settings *settings;
 	enum settings_format format;
-	struct named_file *read;
 	struct command_file *file;
 
-	if (r->command->view.expansion.folder ||
-	    !settings_format_of(path, &format) ||
+	if (!read || read->error || !settings_format_of(read->path, &format) ||
 	    r->command->file_count == FILES_MAX)
-		return NULL;
-	read = named_files_get(r->texts, path);
-	if (!read || read->error)
 		return NULL;
 	settings = named_file_settings(read, format);
 	if (settings->count && settings->items[0].key[0] == '[')
@@ -154,13 +150,10 @@ static enum command_outcome file_read(struct recognition *r, const char *path,
 	enum settings_format format;
 	struct named_file *read;
 
-	/* A copy would have to be named as seen from the script's folder. */
-	if (command->view.expansion.folder && *path != '/')
-		return COMMAND_OK;
 	if (!settings_format_of(path, &format) || is_template(r, path) ||
 	    command->file_count == FILES_MAX)
 		return COMMAND_OK;
-	read = named_files_get(r->texts, path);
+	read = file_seen(r, path);
 	if (!read || (read->error && read->error != EFBIG))
 		return COMMAND_OK;
 	file_add(command, read, index, offset)->settings =
@@ -255,10 +248,9 @@ static void words_read(struct recognition *r, size_t index, size_t offset)
 	struct command *command = r->command;
 	struct named_file *read;
 
-	if (command->view.expansion.folder || command->file_count == FILES_MAX)
+	if (command->file_count == FILES_MAX)
 		return;
-	read = named_files_get(r->texts,
-			       command_argv(command)->items[index] + offset);
+	read = file_seen(r, command_argv(command)->items[index] + offset);
 	if (!read || read->error)
 		return;
 	file_add(command, read, index, offset)->settings =
@@ -323,7 +315,7 @@ enum command_outcome file_beside_find(struct recognition *r)
 	    (r->text && strstr(r->text, "look_for_args_file=False")))
 		return COMMAND_OK;
 	path = xasprintf("%.*s.args", (int)(length - 3), script);
-	read = named_files_get(r->texts, path);
+	read = file_seen(r, path);
 	if (read && !read->error)
 		file_add(command, read, NO_INDEX, 0)->settings =
 			named_file_settings(read, SETTINGS_ARGS);

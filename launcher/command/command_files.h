@@ -11,10 +11,12 @@
 /* Reads the config files that the arguments name: sets command->files. */
 enum command_outcome files_find(struct recognition *r);
 /*
- * Adds a config file that no argument names; NULL: there is none, it holds data
- * or they are too many. What is returned is good until the next is added.
+ * Adds a config file that no argument names; NULL: it is none (or NULL itself),
+ * it holds data, or they are too many. What is returned is good until the next
+ * is added.
  */
-struct command_file *file_add_unnamed(struct recognition *r, const char *path);
+struct command_file *file_add_unnamed(struct recognition *r,
+				      struct named_file *read);
 /* The preset is known: train.args beside train.py, where it reads that. */
 enum command_outcome file_beside_find(struct recognition *r);
 /* The preset is known: which of them count, and which win over options. */

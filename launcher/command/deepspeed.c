@@ -18,10 +18,7 @@ static enum command_outcome check_file(struct recognition *r, const char *path)
 	struct named_file *file;
 	char *fault;
 
-	/* As seen from where a shell has gone. */
-	if (r->command->view.expansion.folder && *path != '/')
-		return COMMAND_OK;
-	file = named_files_get(r->texts, path);
+	file = file_seen(r, path);
 	/* Else DeepSpeed itself says what is wrong with it. */
 	if (!file || file->error)
 		return COMMAND_OK;

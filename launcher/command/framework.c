@@ -238,34 +238,47 @@ static bool has_batch_option(const struct recognition *r)
 	return false;
 }
 
+/* A key of a config file that says the batch of a pass. */
+static bool has_micro_key(const struct command *command)
+{
+	for (size_t i = 0; i < command->file_count; i++)
+		for (size_t k = 0; k < command->files[i].settings->count; k++)
+			if (by_class_of_key(command->files[i].settings, k) ==
+			    OPTION_MICRO)
+				return true;
+	return false;
+}
+
 /*
  * One that reads its sizes from files alone says nothing of a script that
- * makes them of options of its own.
+ * makes them of options or of keys of its own; nor does one that reads them
+ * from the script's options of a script that has none for them.
  */
-static bool lacks_its_file(const struct recognition *recognition,
-			   const struct preset *preset)
+static bool lacks_its_sizes(const struct recognition *recognition,
+			    const struct preset *preset)
 {
 	const struct command *command = recognition->command;
-	const struct strlist *keys =
-		&presets_whole(recognition->presets, preset)->knobs.micro.keys;
+	const struct source *source = recognition->source;
+	const struct preset_knob *micro =
+		&presets_whole(recognition->presets, preset)->knobs.micro;
 	const struct setting *found;
 
-	if (preset->knobs.micro.names.count || !keys->count)
+	if (preset->knobs.micro.names.count)
+		return !micro->keys.count && !micro->default_value &&
+		       source->option_count && !has_batch_option(recognition);
+	if (!micro->keys.count)
 		return false;
 	if (command->file_count == 0)
 		return has_batch_option(recognition);
-	for (size_t i = 0; i < recognition->source->option_count; i++) {
-		enum option_class class = recognition->source->options[i].class;
-
-		if (class != OPTION_MICRO && class != OPTION_GLOBAL)
-			continue;
-		for (size_t k = 0; k < command->file_count; k++)
-			if (settings_find_all(command->files[k].settings,
-					      keys->items[0], &found, 1) > 0)
-				return false;
-		return true;
-	}
-	return false;
+	for (size_t k = 0; k < command->file_count; k++)
+		if (settings_find_all(command->files[k].settings,
+				      micro->keys.items[0], &found, 1) > 0)
+			return false;
+	for (size_t i = 0; i < source->option_count; i++)
+		if (source->options[i].class == OPTION_MICRO ||
+		    source->options[i].class == OPTION_GLOBAL)
+			return true;
+	return has_micro_key(command);
 }
 
 /* Where several presets match, the one that asks for most is taken. */
@@ -280,7 +293,7 @@ static bool by_source(struct recognition *recognition,
 		const char *rule = rules_find(&preset->signs.sources,
 					      source_has, recognition->text);
 
-		if (!rule || lacks_its_file(recognition, preset) ||
+		if (!rule || lacks_its_sizes(recognition, preset) ||
 		    (best && piece_count(rule) <= piece_count(best_rule)))
 			continue;
 		best = preset;

@@ -460,7 +460,7 @@ static bool hydra_put(struct recognition *r, const struct hydra_main *main)
 	    !words_visit_added(&files, added_put))
 		return false;
 	path = hydra_path(&files, &primary);
-	file = file_add_unnamed(r, path);
+	file = file_add_unnamed(r, named_files_get(r->texts, path));
 	free(path);
 	if (!file)
 		return false;

@@ -173,6 +173,7 @@ bool hydra_main_read(struct hydra_main *main, const struct recognition *r)
 	const char *name = hydra_option(command, names);
 	const char *path = hydra_option(command, paths);
 	const char *folder = hydra_option(command, folders);
+	char *here = NULL;
 	bool is_known;
 
 	*main = (struct hydra_main){ 0 };
@@ -191,10 +192,11 @@ bool hydra_main_read(struct hydra_main *main, const struct recognition *r)
 	if (!is_known || !main->name ||
 	    (main->path && folder && !main->path_is_other))
 		return false;
-	if (folder)
-		main->folder = folder_from("", folder);
+	if (folder && (here = path_seen(r, "")))
+		main->folder = folder_from(here, folder);
 	else if (main->path)
 		main->folder = folder_from(r->script->path, main->path);
+	free(here);
 	return main->folder != NULL;
 }
 

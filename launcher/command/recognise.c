@@ -54,17 +54,21 @@ static void name_source(const struct command *command, char name[BRIEF_MAX])
 	(void)argument_brief(name, path);
 }
 
-/* A module of the working folder can be read as well as a script; end: ".py",
- * or "/__main__.py" of a package. */
-static char *module_path(const char *module, const char *end)
+/* A module as one of the places where it may stand says. */
+static struct named_file *module_file_seen(const struct recognition *r,
+					   const char *folder,
+					   const char *module, const char *end)
 {
-	char *path = xasprintf("%s%s", module, end);
-	size_t dots = strlen(module);
+	char *path = xasprintf("%s%s%s", folder, module, end);
+	size_t dots = strlen(path) - strlen(end);
+	struct named_file *file;
 
 	for (size_t i = 0; i < dots; i++)
 		if (path[i] == '.')
 			path[i] = '/';
-	return path;
+	file = file_seen(r, path);
+	free(path);
+	return file && !file->error && file->text.length ? file : NULL;
 }
 
 static enum command_outcome unreadable(const struct recognition *r,
@@ -75,53 +79,27 @@ static enum command_outcome unreadable(const struct recognition *r,
 	return COMMAND_UNREADABLE;
 }
 
-/*
- * A shell script may go to another folder first. Takes the path over; NULL:
- * which folder that is cannot be told.
- */
-static char *in_folder(const struct shell_expansion *expansion, char *path)
-{
-	const char *folder = expansion->folder;
-	char *joined;
-
-	if (!folder || *path == '/')
-		return path;
-	joined = *folder ? xasprintf("%s/%s", folder, path) : NULL;
-	free(path);
-	return joined;
-}
-
-/* NULL: too many are read already, or in which folder it is cannot be told. */
-static struct named_file *file_in_folder(const struct recognition *r,
-					 char *path)
-{
-	struct named_file *file = NULL;
-
-	path = in_folder(&r->command->view.expansion, path);
-	if (path)
-		file = named_files_get(r->texts, path);
-	free(path);
-	return file;
-}
-
-/* The script, or the module, or the package that is started as one. */
+/* The script, or the module, or the package that is started as one: of the
+ * working folder, or of the src/ that is installed from there. */
 static struct named_file *script_file(const struct recognition *r)
 {
+	static const char *const places[][2] = { { "", ".py" },
+						 { "", "/__main__.py" },
+						 { "src/", ".py" },
+						 { "src/", "/__main__.py" } };
 	const struct command_view *view = &r->command->view;
 	const struct strlist *argv = command_argv(r->command);
-	const char *module =
-		view->module != NO_INDEX ? argv->items[view->module] : NULL;
-	struct named_file *file, *main;
+	struct named_file *file = NULL;
 
 	if (view->script != NO_INDEX)
-		return file_in_folder(r, xstrdup(argv->items[view->script]));
-	if (!module)
+		return file_seen(r, argv->items[view->script]);
+	if (view->module == NO_INDEX)
 		return NULL;
-	file = file_in_folder(r, module_path(module, ".py"));
-	if (file && !file->error && file->text.length)
-		return file;
-	main = file_in_folder(r, module_path(module, "/__main__.py"));
-	return main && !main->error ? main : file;
+	for (size_t i = 0; !file && i < sizeof(places) / sizeof(*places); i++)
+		file = module_file_seen(r, places[i][0],
+					argv->items[view->module],
+					places[i][1]);
+	return file;
 }
 
 /* Sets r->text and r->source; an empty script tells nothing. */

@@ -34,16 +34,13 @@ static bool is_config_name(const char *path)
 static void script_files_offer(struct script_files *files, const char *path,
 			       const char *option)
 {
-	struct command *command = files->r->command;
 	struct command_file *file;
 
-	for (size_t i = 0; i < command->file_count; i++)
-		if (strcmp(command->files[i].read->path, path) == 0)
-			return;
-	if (!is_config_name(path) || files->looked_at == SCRIPT_FILES_MAX)
+	if (!is_config_name(path) || files->looked_at == SCRIPT_FILES_MAX ||
+	    file_is_read(files->r, path))
 		return;
 	files->looked_at++;
-	file = file_add_unnamed(files->r, path);
+	file = file_add_unnamed(files->r, file_seen(files->r, path));
 	if (!file)
 		return;
 	file->option = option;
@@ -187,7 +184,7 @@ static enum command_outcome default_file_check(struct recognition *r)
 		    by_class_is_typed(r, option) ||
 		    !is_config_name(option->text))
 			continue;
-		file = file_add_unnamed(r, option->text);
+		file = file_add_unnamed(r, file_seen(r, option->text));
 		if (!file)
 			continue;
 		is_alone = file_is_parsed_alone(r, file);

@@ -34,6 +34,27 @@ static const char *last_value(const struct command *command,
 	return value;
 }
 
+/* Where that value is the last of a list in a config file, devices: [0, 1], how
+ * many that has; else 0. */
+static int64_t items_listed(const struct command *command,
+			    const struct strlist *flags, const char *value)
+{
+	const struct setting *found[SETTINGS_SAME_MAX];
+
+	for (size_t i = 0; i < flags->count * command->file_count; i++) {
+		size_t count = settings_find_all(
+			command->files[i / flags->count].settings,
+			flags->items[i % flags->count], found,
+			SETTINGS_SAME_MAX);
+
+		if (count && count <= SETTINGS_SAME_MAX &&
+		    found[count - 1]->value == value &&
+		    strchr(found[count - 1]->key, '['))
+			return (int64_t)count;
+	}
+	return 0;
+}
+
 static enum command_outcome several_nodes(const struct recognition *r,
 					  const char *name, const char *value)
 {
@@ -100,10 +121,14 @@ static enum command_outcome ranks_of_itself(const struct recognition *r)
 	int64_t visible = command->view.visible_devices;
 	const char *list = last_value(command, &preset->ranks.device_lists);
 	const char *devices = last_value(command, &preset->ranks.device_flags);
+	int64_t items =
+		list ? items_listed(command, &preset->ranks.device_lists, list)
+		     : items_listed(command, &preset->ranks.device_flags,
+				    devices);
 	char shown[BRIEF_MAX];
 
-	if (list) {
-		command->batch.world_size = ranks_listed(list);
+	if (list || items) {
+		command->batch.world_size = items ? items : ranks_listed(list);
 		return check_nodes(r);
 	}
 	if (devices && !ranks_of_devices_text(devices, visible,

@@ -169,6 +169,23 @@ def a_shell_script(place):
           "micro 32 accum 1 ")
 
 
+def a_config_behind_cd(place):
+    config = '{\n"batch_size": 8,\n"accum": 4\n}\n'
+    place.write("sub/conf.json", config)
+    place.write("sub/helper.py", "WIDTH = 64\n")
+    place.write("sub/conf.py", SCRIPT
+                .replace("import sys\n", "import json\nimport sys\n", 1)
+                .replace("BATCH_SIZE = 8", "SAID = json.load(open(sys.argv[2]))"
+                         '\nBATCH_SIZE = SAID["batch_size"]')
+                .replace("ACCUM = 4", 'ACCUM = SAID["accum"]'))
+    place.write("behind.sh", "cd sub\n%s conf.py --config conf.json\n" % PYTHON)
+    before = contents(place)
+    ran = place.run(*TUNE, "--edit-copy", "--", "sh", "behind.sh")
+    equal("a config file behind cd", ran.status, 0)
+    holds("runs with other sizes", ran.out, "ran 32 1 ")
+    equal("and is not touched", contents(place), before)
+
+
 def a_literal_of_a_call(place):
     place.write("lit.py", SCRIPT.replace("BATCH_SIZE = 8", "WIDE = 8")
                 .replace("ACCUM = 4", "ACCUM = 1")
@@ -204,6 +221,7 @@ def main():
         the_line_is_written(place, command)
         no_view_no_probe(place, command)
         a_shell_script(place)
+        a_config_behind_cd(place)
         a_literal_of_a_call(place)
         a_number_without_effect(place)
     lib.finish()

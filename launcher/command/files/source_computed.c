@@ -4,6 +4,7 @@
 #include "launcher/command/files/source_shares.h"
 
 #include "base/span.h"
+#include "launcher/command/files/pytext.h"
 #include "launcher/command/files/source.h"
 #include "launcher/command/text/option_class.h"
 
@@ -14,11 +15,6 @@
 #define COMPUTED_BYTES 80
 /* So many names are looked for that an accumulation is handed. */
 #define HANDED_MAX 8
-
-static bool computed_is_name_byte(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
 
 static unsigned computed_line(const char *text, const char *at)
 {
@@ -35,7 +31,7 @@ static size_t computed_name(const char *at, const char *end, const char **name)
 	const char *start = at, *equals;
 	int depth = 0;
 
-	while (at < end && (computed_is_name_byte(*at) || *at == '.')) {
+	while (at < end && (pytext_is_word(*at) || *at == '.')) {
 		if (*at == '.')
 			start = at + 1;
 		at++;
@@ -118,7 +114,7 @@ static struct span handed_name(const char *at, const char *end)
 	const char *behind;
 
 	while (name.at + name.length < end &&
-	       computed_is_name_byte(name.at[name.length]))
+	       pytext_is_word(name.at[name.length]))
 		name.length++;
 	behind = name.at + name.length + strspn(name.at + name.length, " ");
 	if (!strchr(",)\r\n#", *behind) ||
@@ -141,7 +137,7 @@ static unsigned handed_computed(const char *text, const char *end,
 		const char *start = at;
 		struct span value = handed_name(at + 1, end);
 
-		while (start > text && computed_is_name_byte(start[-1]))
+		while (start > text && pytext_is_word(start[-1]))
 			start--;
 		if (!value.length || start == at ||
 		    at - start > COMPUTED_BYTES ||
@@ -184,12 +180,11 @@ static struct span copied_name(const char *at, const char *end)
 {
 	struct span name = { at, 0 };
 
-	while (at < end &&
-	       (computed_is_name_byte(*at) || strchr(".[]\"'", *at))) {
-		name.length = computed_is_name_byte(*at) ? name.length + 1
-							 : name.length;
-		if (!computed_is_name_byte(*at) && at + 1 < end &&
-		    computed_is_name_byte(at[1]))
+	while (at < end && (pytext_is_word(*at) || strchr(".[]\"'", *at))) {
+		name.length =
+			pytext_is_word(*at) ? name.length + 1 : name.length;
+		if (!pytext_is_word(*at) && at + 1 < end &&
+		    pytext_is_word(at[1]))
 			name = (struct span){ at + 1, 0 };
 		at++;
 	}
@@ -263,8 +258,8 @@ static bool computed_has_name(const char *at, const char *end, const char *name)
 
 	for (const char *start = at;
 	     (at = memmem(at, (size_t)(end - at), name, length)); at += length)
-		if ((at == start || !computed_is_name_byte(at[-1])) &&
-		    (at + length == end || !computed_is_name_byte(at[length])))
+		if ((at == start || !pytext_is_word(at[-1])) &&
+		    (at + length == end || !pytext_is_word(at[length])))
 			return true;
 	return false;
 }
@@ -277,7 +272,7 @@ bool source_is_made_of(const char *text, const char *name, size_t length,
 	for (const char *at = text;
 	     length && (at = memmem(at, (size_t)(end - at), name, length));) {
 		const char *line_end = memchr(at, '\n', (size_t)(end - at));
-		bool begins = at == text || !computed_is_name_byte(at[-1]);
+		bool begins = at == text || !pytext_is_word(at[-1]);
 
 		line_end = line_end ? line_end : end;
 		at += length;
@@ -344,11 +339,10 @@ static bool is_reading(const char *text, const char *at, size_t length)
 {
 	const char *behind = at + length;
 
-	if (at > text &&
-	    (computed_is_name_byte(at[-1]) || strchr("\"'-", at[-1])))
+	if (at > text && (pytext_is_word(at[-1]) || strchr("\"'-", at[-1])))
 		return false;
-	return !computed_is_name_byte(*behind) && *behind != '-' &&
-	       *behind != ':' && (*behind != '=' || behind[1] == '=');
+	return !pytext_is_word(*behind) && *behind != '-' && *behind != ':' &&
+	       (*behind != '=' || behind[1] == '=');
 }
 
 bool source_reads(const char *text, const char *variable)

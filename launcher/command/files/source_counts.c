@@ -3,9 +3,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/files/source_counts.h"
 
+#include "launcher/command/files/pytext.h"
 #include "launcher/command/files/source.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -21,11 +21,6 @@ struct count_place {
 	const char *name, *end;
 	const char *block_end; /* a block that begins here ends there at most */
 };
-
-static bool count_is_name_byte(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
 
 static struct count_place count_place_of(const char *text, const char *name,
 					 size_t length)
@@ -47,7 +42,7 @@ static struct count_place count_place_of(const char *text, const char *name,
 	if (memchr(place.line, '#', (size_t)(name - place.line)))
 		place.line_end = name;
 	while (place.begin > place.line &&
-	       (count_is_name_byte(place.begin[-1]) || place.begin[-1] == '.'))
+	       (pytext_is_word(place.begin[-1]) || place.begin[-1] == '.'))
 		place.begin--;
 	return place;
 }
@@ -98,7 +93,7 @@ static bool has_batch(const struct count_place *place)
 		size_t bytes = 0;
 
 		while (at + bytes < place->line_end &&
-		       count_is_name_byte(at[bytes]))
+		       pytext_is_word(at[bytes]))
 			bytes++;
 		if (bytes && at != place->name &&
 		    (batches & 1U << option_class_of(at, bytes)))
@@ -153,10 +148,10 @@ static const char *loop_counter(const struct count_place *place,
 	     at > from && (at == place->line || strncmp(at, "for ", 4) != 0);)
 		at--;
 	if (strncmp(at, "for ", 4) != 0 ||
-	    (at > text && count_is_name_byte(at[-1])))
+	    (at > text && pytext_is_word(at[-1])))
 		return NULL;
 	at += 4;
-	while (count_is_name_byte(at[*length]))
+	while (pytext_is_word(at[*length]))
 		++*length;
 	from = at + *length;
 	if (strncmp(from, " in range(", 10) == 0 &&
@@ -179,9 +174,9 @@ static bool is_of_pieces(const struct count_place *place, const char *text)
 		return false;
 	counter = loop_counter(place, text, &length);
 	for (at = open; counter && at < place->begin; at++)
-		if (!count_is_name_byte(at[-1]) &&
+		if (!pytext_is_word(at[-1]) &&
 		    strncmp(at, counter, length) == 0 &&
-		    !count_is_name_byte(at[length]))
+		    !pytext_is_word(at[length]))
 			return true;
 	return false;
 }
@@ -259,8 +254,8 @@ unsigned source_count_uses(const char *text, const char *variable)
 	     at += length) {
 		struct count_place place;
 
-		if ((at > text && count_is_name_byte(at[-1])) ||
-		    count_is_name_byte(at[length]))
+		if ((at > text && pytext_is_word(at[-1])) ||
+		    pytext_is_word(at[length]))
 			continue;
 		places++;
 		place = count_place_of(text, at, length);
@@ -281,30 +276,12 @@ static const char *count_name_at(const char *at, size_t *length)
 {
 	const char *behind = at, *dot;
 
-	while (count_is_name_byte(*behind) || *behind == '.')
+	while (pytext_is_word(*behind) || *behind == '.')
 		behind++;
 	dot = memrchr(at, '.', (size_t)(behind - at));
 	at = dot ? dot + 1 : at;
 	*length = (size_t)(behind - at);
 	return at;
-}
-
-const char *source_step_guard(const char *text, const char *from,
-			      size_t *length)
-{
-	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
-
-	while (from < end && (from = memchr(from, '%', (size_t)(end - from)))) {
-		const char *name;
-		struct count_place place;
-
-		from++;
-		name = count_name_at(from + strspn(from, " "), length);
-		place = count_place_of(text, name, *length);
-		if (*length && name < place.line_end && guards_step(&place))
-			return name;
-	}
-	return NULL;
 }
 
 /* for i in range(n): of so many batches the gradients add up to one step. */
@@ -322,21 +299,34 @@ static bool loops_passes(const struct count_place *place)
 	       !count_holds(place->end, end, ".step(");
 }
 
-const char *source_pass_loop(const char *text, const char *from, size_t *length)
+/* The next name behind such a mark that is used so; NULL: none. */
+static const char *counted_name(const char *text, const char *from,
+				size_t *length, const char *mark,
+				bool (*counts)(const struct count_place *place))
 {
-	static const char call[] = "range(";
 	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
 
-	while (from < end && (from = memmem(from, (size_t)(end - from), call,
-					    strlen(call)))) {
+	while (from < end && (from = memmem(from, (size_t)(end - from), mark,
+					    strlen(mark)))) {
 		const char *name;
 		struct count_place place;
 
-		from += strlen(call);
-		name = count_name_at(from, length);
+		from += strlen(mark);
+		name = count_name_at(from + strspn(from, " "), length);
 		place = count_place_of(text, name, *length);
-		if (*length && name < place.line_end && loops_passes(&place))
+		if (*length && name < place.line_end && counts(&place))
 			return name;
 	}
 	return NULL;
+}
+
+const char *source_step_guard(const char *text, const char *from,
+			      size_t *length)
+{
+	return counted_name(text, from, length, "%", guards_step);
+}
+
+const char *source_pass_loop(const char *text, const char *from, size_t *length)
+{
+	return counted_name(text, from, length, "range(", loops_passes);
 }

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/files/source_literals.h"
 
+#include "base/name.h"
 #include "base/strbuf.h"
 #include "launcher/command/files/pytext.h"
 #include "launcher/command/text/names.h"
@@ -34,11 +35,6 @@ struct source_literals {
 	bool is_def;                     /* its brackets hold parameters */
 };
 
-static bool literals_is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* The last word of what is left of "=": self.val_loader; "": there is none. */
 static size_t target_length(const struct source_literals *at)
 {
@@ -46,7 +42,7 @@ static size_t target_length(const struct source_literals *at)
 
 	while (at->statement + length < at->cursor.end &&
 	       (pytext_is_word_start(at->statement[length]) ||
-		literals_is_digit(at->statement[length]) ||
+		name_is_digit(at->statement[length]) ||
 		at->statement[length] == '.'))
 		length++;
 	return length;
@@ -115,7 +111,7 @@ static bool literals_read_plain(struct pytext *cursor, int64_t *value)
 	const char *start = cursor->at;
 	int64_t number = 0;
 
-	for (; cursor->at < cursor->end && literals_is_digit(*cursor->at);
+	for (; cursor->at < cursor->end && name_is_digit(*cursor->at);
 	     cursor->at++)
 		if (cursor->at - start < DIGITS_MAX)
 			number = 10 * number + (*cursor->at - '0');
@@ -142,13 +138,24 @@ static bool literals_has_number(struct pytext cursor)
 			pytext_string(&word, &text, &length);
 		else if (pytext_is_word_start(*end))
 			pytext_word(&word, &text, &length);
-		else if (literals_is_digit(*end))
+		else if (name_is_digit(*end) && *end != '0')
 			return true;
 		else
 			word.at++;
 		end = word.at;
 	}
 	return false;
+}
+
+/* accum=step % args.accum, an argument: what a division leaves is no size. */
+static bool literals_is_rest(struct pytext cursor)
+{
+	const char *start = cursor.at;
+
+	if (cursor.depth == 0)
+		return false;
+	pytext_skip_argument(&cursor);
+	return memchr(start, '%', (size_t)(cursor.at - start)) != NULL;
 }
 
 /*
@@ -182,11 +189,11 @@ static void offer(const struct source_literals *at, struct pytext cursor,
 	if (length >= NAME_MAX_BYTES || cursor.at >= cursor.end)
 		return;
 	literal.class = option_class_of(name, length);
-	if (!literals_is_digit(*start) &&
-	    !literals_says_more(&literal, &cursor))
+	if (literals_is_rest(cursor) ||
+	    (!name_is_digit(*start) && !literals_says_more(&literal, &cursor)))
 		return;
 	literal.start = literal.end = (size_t)(start - at->beginning);
-	while (start < cursor.end && literals_is_digit(*start++))
+	while (start < cursor.end && name_is_digit(*start++))
 		literal.end++;
 	/* 0.5 ** x counts nothing. */
 	if (strncmp(at->beginning + literal.start, "0.", 2) == 0)
@@ -325,7 +332,7 @@ static void literals_read(struct source_literals *at)
 		literals_read_entry(at, text, length);
 	} else if (pytext_is_word_start(c)) {
 		literals_read_word(at);
-	} else if (literals_is_digit(c)) {
+	} else if (name_is_digit(c)) {
 		pytext_word(cursor, &text, &length); /* 0x1f, 1e5 */
 	} else {
 		literals_read_mark(at);

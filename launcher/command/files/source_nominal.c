@@ -19,7 +19,7 @@ struct nominal_word {
 
 static bool nominal_is_name_byte(char c)
 {
-	return pytext_is_word_start(c) || (c >= '0' && c <= '9') || c == '.';
+	return pytext_is_word(c) || c == '.';
 }
 
 static bool nominal_word_is(const struct nominal_word *word, const char *name)

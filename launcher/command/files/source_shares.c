@@ -3,10 +3,10 @@
 #include "launcher/command/files/source_shares.h"
 
 #include "base/span.h"
+#include "launcher/command/files/pytext.h"
 #include "launcher/command/files/source.h"
 #include "launcher/command/text/option_class.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 #include <strings.h>
@@ -17,11 +17,6 @@
 #define SLICES_MAX 64
 /* So many names are looked for that may be the rows of a pass. */
 #define ROWS_ASKED_MAX 2
-
-static bool is_name_byte(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
 
 static bool mentions(const char *text, size_t length, const char *piece)
 {
@@ -66,7 +61,7 @@ static bool has_accum(const char *at, size_t length)
 	for (size_t i = 0; i < length;) {
 		size_t bytes = 0;
 
-		while (i + bytes < length && is_name_byte(at[i + bytes]))
+		while (i + bytes < length && pytext_is_word(at[i + bytes]))
 			bytes++;
 		if (bytes && option_class_of(at + i, bytes) == OPTION_ACCUM)
 			return true;
@@ -104,13 +99,13 @@ static const char *factor_before(const char *text, const char *at,
 	while (at > text && (at[-1] == ' ' || at[-1] == ')'))
 		at--;
 	*length = 0;
-	while (at > text && is_name_byte(at[-1])) {
+	while (at > text && pytext_is_word(at[-1])) {
 		at--;
 		++*length;
 	}
 	*name = at;
 	/* args. before it */
-	while (at > text && (is_name_byte(at[-1]) || at[-1] == '.'))
+	while (at > text && (pytext_is_word(at[-1]) || at[-1] == '.'))
 		at--;
 	while (at > text && (at[-1] == ' ' || at[-1] == '('))
 		at--;
@@ -285,7 +280,7 @@ static void divisions_visit(const struct shares *shares)
 		size_t operand;
 
 		at += strlen(verb);
-		while (at < end && is_name_byte(*at))
+		while (at < end && pytext_is_word(*at))
 			at++;
 		if (at == end || *at != '(')
 			continue;
@@ -315,7 +310,7 @@ static void slices_visit(const struct shares *shares)
 				  strlen(verbs[i])));
 		     slices++) {
 			at += strlen(verbs[i]);
-			while (at < end && is_name_byte(*at))
+			while (at < end && pytext_is_word(*at))
 				at++;
 			if (at < end && *at == '(' && slices_batch(at + 1, end))
 				rows_visit(shares, SHARE_OF_ALL, ACCUM_NONE);

@@ -94,14 +94,6 @@ enum command_outcome advise_if_meant(const struct recognition *r,
 	return unless_seen(r, kind);
 }
 
-static bool advice_is_read(const struct command *command, const char *path)
-{
-	for (size_t i = 0; i < command->file_count; i++)
-		if (strcmp(command->files[i].read->path, path) == 0)
-			return true;
-	return false;
-}
-
 static void add_files_read(const struct command *command, struct strbuf *words)
 {
 	char shown[BRIEF_MAX];
@@ -113,9 +105,10 @@ static void add_files_read(const struct command *command, struct strbuf *words)
 }
 
 /* Words that name a config file which nobody looked into. */
-static void add_files_not_read(const struct command *command,
+static void add_files_not_read(const struct recognition *r,
 			       struct strbuf *words)
 {
+	const struct command *command = r->command;
 	const struct strlist *argv = command_argv(command);
 	enum settings_format format;
 	char shown[BRIEF_MAX];
@@ -127,8 +120,7 @@ static void add_files_not_read(const struct command *command,
 					   ? equals + 1
 					   : argv->items[i];
 
-		if (!settings_format_of(path, &format) ||
-		    advice_is_read(command, path))
+		if (!settings_format_of(path, &format) || file_is_read(r, path))
 			continue;
 		strbuf_addf(words, "%s%s", count++ ? ", " : " (not read: ",
 			    argument_brief(shown, path));
@@ -275,9 +267,9 @@ static const char *unread_text(const struct recognition *r, const char *path)
 
 	/* What has no ending is rather a folder, or a number. */
 	if (!dot || dot == path || strchr(dot, '/') || !dot[1] ||
-	    argument_is_pipe(path) || advice_is_read(r->command, path))
+	    argument_is_pipe(path) || file_is_read(r, path))
 		return NULL;
-	file = named_files_get(r->texts, path);
+	file = file_seen(r, path);
 	if (!file || file->error || !file->text.length ||
 	    memchr(strbuf_text(&file->text), '\0', file->text.length))
 		return NULL;
@@ -347,7 +339,7 @@ enum command_outcome advise_not_found(const struct recognition *r)
 	strbuf_addf(&words, "no batch size is found among the arguments of %s",
 		    r->source_name);
 	add_files_read(r->command, &words);
-	add_files_not_read(r->command, &words);
+	add_files_not_read(r, &words);
 	near = nearest(r, &found);
 	if (near) {
 		candidate_words(near_words, near);

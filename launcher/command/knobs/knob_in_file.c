@@ -58,13 +58,24 @@ static char *file_evidence(const struct file_find *find)
 			 find->items[0]->line);
 }
 
+static void knob_stands(struct recognition *r, enum knob_kind kind,
+			const struct file_find *find, enum knob_form form,
+			int64_t number)
+{
+	struct knob *knob = &r->command->knobs[kind];
+
+	knob->form = form;
+	knob->value = number;
+	knob->unit = preset_knob(r->command->preset, kind)->unit;
+	knob->name = xstrdup(find->key);
+	knob->evidence = file_evidence(find);
+}
+
 /* The value stands in the file, and only there. */
 static enum command_outcome take_site(struct recognition *r,
 				      enum knob_kind kind,
 				      const struct file_find *find)
 {
-	struct knob *knob = &r->command->knobs[kind];
-	const struct preset_knob *known = preset_knob(r->command->preset, kind);
 	int64_t number = 0;
 	enum command_outcome outcome = file_find_number(r, kind, find, &number);
 
@@ -73,11 +84,7 @@ static enum command_outcome take_site(struct recognition *r,
 	/* A step limit that is none needs no raising. */
 	if (outcome != COMMAND_OK)
 		return kind == KNOB_STEPS ? COMMAND_OK : outcome;
-	knob->form = KNOB_FILE;
-	knob->value = number;
-	knob->unit = known->unit;
-	knob->name = xstrdup(find->key);
-	knob->evidence = file_evidence(find);
+	knob_stands(r, kind, find, KNOB_FILE, number);
 	return COMMAND_OK;
 }
 
@@ -98,14 +105,30 @@ static enum command_outcome take_overridden(struct recognition *r,
 	return COMMAND_OK;
 }
 
-/* Only a script names the file: a copy is to lie over it. */
+/* What is put together of several files, as it stands in the one of them. */
+static const struct setting *setting_in_its_file(const struct named_file *read,
+						 const struct setting *setting)
+{
+	const struct settings *settings = &read->settings;
+
+	for (size_t i = 0; setting->path && i < settings->count; i++)
+		if (settings->items[i].line == setting->line &&
+		    strcmp(settings->items[i].value, setting->value) == 0)
+			return &settings->items[i];
+	return setting;
+}
+
+/* Only a script names the file, or nothing can be added to its words: a copy is
+ * to lie over it. */
 static enum command_outcome take_covered(struct recognition *r,
 					 enum knob_kind kind,
 					 const struct file_find *find)
 {
 	struct knob *knob = &r->command->knobs[kind];
-	const struct setting *setting = find->items[0];
-	const struct named_file *read = find->file->read;
+	const struct named_file *read =
+		named_files_get(r->texts, file_find_path(find, find->items[0]));
+	const struct setting *setting =
+		setting_in_its_file(read, find->items[0]);
 	int64_t number = 0;
 	enum command_outcome outcome = file_find_number(r, kind, find, &number);
 	size_t length = strlen(setting->value);
@@ -119,28 +142,30 @@ static enum command_outcome take_covered(struct recognition *r,
 		outcome = file_find_no_place(r, kind, find, setting);
 	if (outcome != COMMAND_OK || kind >= KNOB_STEPS)
 		return kind >= KNOB_STEPS ? COMMAND_OK : outcome;
-	knob->form = KNOB_SOURCE;
+	knob_stands(r, kind, find, KNOB_SOURCE, number);
 	knob->index = NO_INDEX;
 	knob->source = read;
 	knob->offset = setting->start + quotes;
 	knob->end = knob->offset + length;
-	knob->value = number;
-	knob->unit = preset_knob(r->command->preset, kind)->unit;
-	knob->name = xstrdup(find->key);
-	knob->evidence = file_evidence(find);
 	return COMMAND_OK;
 }
 
-/* A shell script says the name, so that the words of the command cannot say
- * another one. */
+/* A shell script says the name, or from where it is seen, so that the words of
+ * the command cannot say another one. */
 static bool is_named_by_script(const struct recognition *r,
 			       const struct command_file *file)
 {
 	const struct shell_expansion *expansion = &r->command->view.expansion;
 
-	return expansion->script && !expansion->folder &&
-	       file->index < expansion->argv.count &&
-	       expansion->words[file->index].origin == WORD_SCRIPT;
+	return expansion->script && file->index < expansion->argv.count &&
+	       (expansion->folder ||
+		expansion->words[file->index].origin == WORD_SCRIPT);
+}
+
+/* Options can be added to the command. */
+static bool takes_options(const struct recognition *r)
+{
+	return command_append_at(r->command) != NO_INDEX;
 }
 
 static enum command_outcome take_found(struct recognition *r,
@@ -149,9 +174,10 @@ static enum command_outcome take_found(struct recognition *r,
 {
 	const struct command_file *file = find->file;
 
-	if (file->takes_words)
+	if (file->takes_words && takes_options(r))
 		return take_overridden(r, kind, find);
-	return (file->index == NO_INDEX && !file->option) ||
+	return (file->index == NO_INDEX &&
+		(!file->option || !takes_options(r))) ||
 			       is_named_by_script(r, file)
 		       ? take_covered(r, kind, find)
 		       : take_site(r, kind, find);
@@ -248,7 +274,7 @@ enum command_outcome knob_in_winning_file_find(struct recognition *r,
 	if (knob->form != KNOB_ABSENT && knob->value == number)
 		return sites_add(r, kind, &find);
 	knob_forget(knob);
-	return take_site(r, kind, &find);
+	return take_found(r, kind, &find);
 }
 
 static bool has_option(const struct recognition *r, enum knob_kind kind)
@@ -320,7 +346,8 @@ enum command_outcome knob_in_file_find(struct recognition *r,
 	}
 	if (is_config_flags(r, &find))
 		return take_config_flag(r, kind, &find);
-	if (!has_option(r, kind))
+	if (!has_option(r, kind) ||
+	    (!takes_options(r) && is_named_by_script(r, find.file)))
 		return take_found(r, kind, &find);
 	outcome = file_find_number(r, kind, &find, &number);
 	if (outcome == COMMAND_OK)

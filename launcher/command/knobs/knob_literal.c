@@ -80,24 +80,43 @@ static void literal_note(void *context, const struct source_literal *literal)
 	found->items[found->count++] = *literal;
 }
 
-/* One that stands in an evaluation counts where the user names it alone. */
-static void literals_drop_aside(struct knob_literals *found)
+typedef bool literal_is_out(const struct knob_literals *found, size_t at);
+
+static void literals_drop(struct knob_literals *found, literal_is_out *is_out)
 {
+	bool out[LITERALS_MAX];
 	size_t kept = 0;
 
-	if (found->name && found->count < 2)
-		return;
+	for (size_t i = 0; i < found->count; i++)
+		out[i] = is_out(found, i);
 	for (size_t i = 0; i < found->count; i++) {
-		found->any_of_other |= found->is_aside[i];
-		if (found->is_aside[i])
+		if (out[i])
 			continue;
 		found->files[kept] = found->files[i];
+		found->is_aside[kept] = found->is_aside[i];
 		found->items[kept++] = found->items[i];
 	}
 	found->count = kept;
 }
 
-/* A default of the same name as a number that the file gives elsewhere. */
+static bool literal_stands_aside(const struct knob_literals *found, size_t at)
+{
+	return found->is_aside[at];
+}
+
+/* One that stands in an evaluation counts where the user names it alone. */
+static void literals_drop_aside(struct knob_literals *found)
+{
+	size_t count = found->count;
+
+	if (found->name && count < 2)
+		return;
+	literals_drop(found, literal_stands_aside);
+	found->any_of_other |= found->count < count;
+}
+
+/* A default of the same name as a number that the file gives elsewhere: of def
+ * f(batch_size=16), called as f(batch_size=4), the call counts. */
 static bool literal_is_overridden(const struct knob_literals *found, size_t at)
 {
 	const struct source_literal *literal = &found->items[at];
@@ -112,26 +131,10 @@ static bool literal_is_overridden(const struct knob_literals *found, size_t at)
 	return is_given;
 }
 
-/* def f(batch_size=16), called as f(batch_size=4): the call counts. */
-static void literals_drop_overridden(struct knob_literals *found)
-{
-	bool is_overridden[LITERALS_MAX];
-	size_t kept = 0;
-
-	for (size_t i = 0; i < found->count; i++)
-		is_overridden[i] = literal_is_overridden(found, i);
-	for (size_t i = 0; i < found->count; i++)
-		if (!is_overridden[i]) {
-			found->files[kept] = found->files[i];
-			found->items[kept++] = found->items[i];
-		}
-	found->count = kept;
-}
-
 /* A "virtual" batch that is smaller than the batch: a norm's, say. */
-static bool literal_is_part(const struct knob_literals *found,
-			    const struct source_literal *literal)
+static bool literal_is_part(const struct knob_literals *found, size_t at)
 {
+	const struct source_literal *literal = &found->items[at];
 	bool is_part = false;
 
 	for (size_t i = 0; literal->class == OPTION_GLOBAL && i < found->count;
@@ -139,17 +142,6 @@ static bool literal_is_part(const struct knob_literals *found,
 		is_part |= found->items[i].class == OPTION_BATCH &&
 			   found->items[i].value > literal->value;
 	return is_part && literal->value;
-}
-
-/* And, unless named so, that are no part of another. */
-static void literals_drop_parts(struct knob_literals *found)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < found->count; i++)
-		if (found->name || !literal_is_part(found, &found->items[i]))
-			found->items[kept++] = found->items[i];
-	found->count = kept;
 }
 
 /* Does another one stand in its line? */
@@ -302,8 +294,9 @@ static void literals_collect(struct knob_literals *found, enum knob_kind kind)
 	    format == SETTINGS_PYTHON)
 		literals_visit_file(found, micro->source);
 	literals_drop_aside(found);
-	literals_drop_overridden(found);
-	literals_drop_parts(found);
+	literals_drop(found, literal_is_overridden);
+	if (!found->name)
+		literals_drop(found, literal_is_part);
 }
 
 /* Nothing but accumulations of 1: there is none. */

@@ -37,7 +37,7 @@ static char *import_folder(const struct module_user *user, size_t dots)
 		return folder_above(user->path, dots);
 	if (r->script && (dots || view->script != NO_INDEX))
 		return folder_above(r->script->path, dots ? dots : 1);
-	return xstrdup("");
+	return path_seen(r, "");
 }
 
 static size_t import_dots(const struct source_import *import)
@@ -70,15 +70,15 @@ static struct named_file *module_file(const struct recognition *r,
 static char *package_root(const struct module_user *user,
 			  const struct source_import *import)
 {
-	const struct command_view *view = &user->r->command->view;
+	const struct named_file *script = user->r->script;
 	size_t length = 0;
 	const char *path, *at;
 
 	while (length < import->module_length && import->module[length] != '.')
 		length++;
-	if (view->script == NO_INDEX || !length)
+	if (!script || !length)
 		return NULL;
-	path = command_argv(user->r->command)->items[view->script];
+	path = script->path;
 	for (at = path; *at; at += strcspn(at, "/"), at += *at == '/')
 		if (strncmp(at, import->module, length) == 0 &&
 		    at[length] == '/')
@@ -116,7 +116,8 @@ static struct span added_folder(const char *call)
 }
 
 /* What the script adds to sys.path by its name. */
-static void added_roots(struct import_roots *roots, const char *text)
+static void added_roots(struct import_roots *roots, const char *here,
+			const char *text)
 {
 	static const char path[] = "sys.path.";
 	size_t most = roots->count + ADDED_MAX;
@@ -128,7 +129,7 @@ static void added_roots(struct import_roots *roots, const char *text)
 		folder = added_folder(text);
 		if (folder.length)
 			roots->items[roots->count++] = xasprintf(
-				"%.*s/", (int)folder.length, folder.at);
+				"%s%.*s/", here, (int)folder.length, folder.at);
 	}
 }
 
@@ -137,17 +138,20 @@ static void import_roots_find(struct import_roots *roots,
 			      const struct source_import *import)
 {
 	size_t dots = import_dots(import);
-	char *root = dots ? NULL : package_root(user, import);
+	char *first = import_folder(user, dots), *root;
+	char *here = dots ? NULL : path_seen(user->r, "");
 
 	*roots = (struct import_roots){ .count = 0 };
-	roots->items[roots->count++] = import_folder(user, dots);
+	if (first)
+		roots->items[roots->count++] = first;
+	if (!here)
+		return;
+	root = package_root(user, import);
 	if (root)
 		roots->items[roots->count++] = root;
 	/* PYTHONPATH=. is usual. */
-	if (!dots && *roots->items[0])
-		roots->items[roots->count++] = xstrdup("");
-	if (!dots)
-		added_roots(roots, user->r->text);
+	roots->items[roots->count++] = here;
+	added_roots(roots, here, user->r->text);
 }
 
 static void import_roots_release(struct import_roots *roots)
@@ -323,6 +327,6 @@ void module_files_visit(const struct recognition *r, module_file_visit *visit,
 {
 	struct module_user user = { .r = r, .text = r->text };
 
-	if (r->text && !r->command->view.expansion.folder)
+	if (r->text)
 		module_files_visit_of(&user, visit, context);
 }

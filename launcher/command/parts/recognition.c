@@ -7,12 +7,37 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *option_file(const struct recognition *r,
 			const struct source_option *option)
 {
 	return option->path ? option->path : r->source_name;
+}
+
+char *path_seen(const struct recognition *r, const char *path)
+{
+	return shell_path(r->command->view.expansion.folder, path);
+}
+
+struct named_file *file_seen(const struct recognition *r, const char *path)
+{
+	char *seen = path_seen(r, path);
+	struct named_file *file = seen ? named_files_get(r->texts, seen) : NULL;
+
+	free(seen);
+	return file;
+}
+
+bool file_is_read(const struct recognition *r, const char *path)
+{
+	const struct named_file *file = file_seen(r, path);
+	bool is_read = false;
+
+	for (size_t i = 0; file && i < r->command->file_count; i++)
+		is_read |= r->command->files[i].read == file;
+	return is_read;
 }
 
 const struct source_option *option_of_token(const struct recognition *r,

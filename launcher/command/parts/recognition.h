@@ -36,6 +36,14 @@ struct recognition {
 /* "train.py", or the module of it that declares the option */
 const char *option_file(const struct recognition *r,
 			const struct source_option *option);
+/* A path in the words of the command as it is seen from here, for a shell
+ * script may go to another folder first; the caller frees. NULL: which folder
+ * that is cannot be told. */
+char *path_seen(const struct recognition *r, const char *path);
+/* The file of that path. NULL: none is known, or too many are read already. */
+struct named_file *file_seen(const struct recognition *r, const char *path);
+/* The words name a config file that is read. */
+bool file_is_read(const struct recognition *r, const char *path);
 /* The option of the script that the token names; NULL: it declares none of
  * that name, or the word is bare. */
 const struct source_option *option_of_token(const struct recognition *r,

@@ -37,6 +37,16 @@ bool ranks_of_devices_text(const char *text, int64_t visible, int64_t *count)
 	return true;
 }
 
+/* names: ends with NULL */
+static bool name_is_one_of(const char *name, size_t length, bool bare,
+			   const char *const *names)
+{
+	for (; *names; names++)
+		if (name_matches(*names, name, length, bare))
+			return true;
+	return false;
+}
+
 /* What programs call the number of ranks that they start. */
 static bool counts_ranks(const char *name, size_t length, bool bare)
 {
@@ -64,25 +74,20 @@ static bool counts_ranks(const char *name, size_t length, bool bare)
 		"number_gpus",
 		"number_of_gpus",
 		"num_process_per_node",
+		NULL,
 	};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (name_matches(names[i], name, length, bare))
-			return true;
-	return false;
+	return name_is_one_of(name, length, bare, names);
 }
 
 /* --gpu 0,1: what programs call a list of devices. Without a comma it is the
  * number of one. */
 static bool lists_devices(const char *name, size_t length, bool bare)
 {
-	static const char *const names[] = { "gpu", "gpu_id", "gpu_ids",
-					     "device", "device_ids" };
+	static const char *const names[] = { "gpu",    "gpu_id",     "gpu_ids",
+					     "device", "device_ids", NULL };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (name_matches(names[i], name, length, bare))
-			return true;
-	return false;
+	return name_is_one_of(name, length, bare, names);
 }
 
 /* "train_procs" of spawn(work, nprocs=args.train_procs). */
@@ -299,16 +304,6 @@ static int64_t ranks_in_script(const struct recognition *r)
 	return most > 1 && most == least ? most : 0;
 }
 
-static bool is_called_one_of(const struct token *token,
-			     const char *const *names)
-{
-	for (; *names; names++)
-		if (name_matches(*names, token->name, token->name_length,
-				 token->bare))
-			return true;
-	return false;
-}
-
 /* --world-size, "number of nodes": where else ranks are counted. */
 static bool help_counts_nodes(const struct recognition *r,
 			      const struct token *token)
@@ -340,8 +335,10 @@ bool ranks_name_nodes(const struct recognition *r, struct token *option)
 		bool by_help = help_counts_nodes(r, &token);
 		int64_t count;
 
-		is_one |= is_called_one_of(&token, own);
-		if ((!by_help && !is_called_one_of(&token, counts)) ||
+		is_one |= name_is_one_of(token.name, token.name_length,
+					 token.bare, own);
+		if ((!by_help && !name_is_one_of(token.name, token.name_length,
+						 token.bare, counts)) ||
 		    !count_parse(token_value(&token, command_argv(command)),
 				 &count))
 			continue;

@@ -219,33 +219,28 @@ static void additions(const struct draft *draft, bool options,
 	strlist_release(&words);
 }
 
+/* before: the word that they need before them; NULL: none */
+static void emit_added(struct draft *draft, bool is_own, const char *before)
+{
+	struct strlist words = STRLIST_INIT;
+
+	additions(draft, is_own, &words);
+	if (words.count && before)
+		emit(draft, xstrdup(before), NO_INDEX);
+	emit_all(draft, &words);
+	strlist_release(&words);
+}
+
 /* What stands behind the arguments of the program, before a "--". */
 static void emit_additions(struct draft *draft, bool has_group)
 {
-	const struct command *command = draft->command;
-	const struct strlist *extra = &command->preset->probe.args;
-	struct strlist words = STRLIST_INIT;
+	const struct preset *preset = draft->command->preset;
 
-	additions(draft, true, &words);
-	emit_all(draft, &words);
-	strlist_release(&words);
+	emit_added(draft, true, NULL);
 	if (!has_group)
-		additions(draft, false, &words);
-	if (words.count && command->preset->words.group)
-		emit(draft, xstrdup(command->preset->words.group), NO_INDEX);
-	emit_all(draft, &words);
-	strlist_release(&words);
-	if (draft->values->is_probe && command->preset_is_certain)
-		emit_all(draft, extra);
-}
-
-static void emit_group(struct draft *draft)
-{
-	struct strlist words = STRLIST_INIT;
-
-	additions(draft, false, &words);
-	emit_all(draft, &words);
-	strlist_release(&words);
+		emit_added(draft, false, preset->words.group);
+	if (draft->values->is_probe && draft->command->preset_is_certain)
+		emit_all(draft, &preset->probe.args);
 }
 
 static void emit_ports(struct draft *draft, size_t index)
@@ -282,7 +277,7 @@ static void write_words(struct draft *draft)
 		bool is_own = i >= view->args && i < view->end;
 
 		if (i == group)
-			emit_group(draft);
+			emit_added(draft, false, NULL);
 		if (i != place && !command->takes_no_options)
 			emit_leading(draft, i);
 		if (i == place && !command->takes_no_options)

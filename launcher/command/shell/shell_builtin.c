@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/shell/shell_builtin.h"
 
+#include "launcher/command/shell/shell_command.h"
 #include "launcher/command/shell/shell_condition.h"
 #include "launcher/command/shell/shell_flow.h"
 #include "launcher/command/shell/shell_found.h"
@@ -252,35 +253,28 @@ static bool reads_assignments(struct shell_reader *reader)
 {
 	const struct shell_field *path =
 		&reader->fields.items[reader->inner + 1];
-	const char *folder = reader->folder;
 	struct named_file *file;
-	char *joined;
+	char *seen;
 
 	if (reader->fields.count != reader->inner + 2 || path->word.is_opaque ||
 	    shell_maybe(reader) || reader->is_pipe || reader->is_one_command ||
-	    (reader->lexer.is_posix && !strchr(path->text, '/')) ||
-	    (folder && !*folder))
+	    (reader->lexer.is_posix && !strchr(path->text, '/')))
 		return false;
-	joined = folder && *path->text != '/'
-			 ? xasprintf("%s/%s", folder, path->text)
-			 : xstrdup(path->text);
-	file = named_files_get(reader->texts, joined);
-	free(joined);
+	seen = shell_path(reader->folder, path->text);
+	file = seen ? named_files_get(reader->texts, seen) : NULL;
+	free(seen);
 	return file && !file->error && sourced_read(reader, &file->text);
 }
 
 /* source, eval: any variable may be another one after it. */
 static void do_source(struct shell_reader *reader)
 {
-	bool is_environment = reader->fields.count > reader->inner + 1;
+	/* The arguments behind the file do not matter. */
+	bool is_environment =
+		reader->fields.count > reader->inner + 1 &&
+		holds_one_of(builtin_text_of(reader, reader->inner + 1),
+			     environments);
 
-	for (size_t i = reader->inner + 1; i < reader->fields.count; i++) {
-		const char *text = builtin_text_of(reader, i);
-
-		/* The arguments behind the file do not matter. */
-		is_environment = holds_one_of(text, environments);
-		break;
-	}
 	if (!is_environment && !reads_assignments(reader))
 		reader->scope.age++;
 }
@@ -298,12 +292,11 @@ static void do_eval(struct shell_reader *reader)
 	reader->rank = SHELL_PROGRAM;
 }
 
-/* Where it leads, when it is known where it was before. */
-static char *moved(const char *before, const char *to)
+char *shell_path(const char *folder, const char *path)
 {
-	if (*to == '/' || !before)
-		return xstrdup(to);
-	return *before ? xasprintf("%s/%s", before, to) : xstrdup("");
+	if (*path == '/' || !folder)
+		return xstrdup(path);
+	return *folder ? xasprintf("%s/%s", folder, path) : NULL;
 }
 
 static void do_cd(struct shell_reader *reader)
@@ -326,11 +319,11 @@ static void do_cd(struct shell_reader *reader)
 	if (reader->fields.count != at + 1 || *to == '\0' || *to == '-' ||
 	    reader->fields.items[at].word.is_opaque || shell_maybe(reader) ||
 	    strcmp(builtin_text_of(reader, reader->inner), "cd") != 0)
-		folder = xstrdup("");
+		folder = NULL;
 	else
-		folder = moved(reader->folder, to);
+		folder = shell_path(reader->folder, to);
 	free(reader->folder);
-	reader->folder = folder;
+	reader->folder = folder ? folder : xstrdup("");
 	if (!reader->scope.has_moved) {
 		struct shell_variable *here =
 			shell_variable(&reader->scope, "PWD", 3);

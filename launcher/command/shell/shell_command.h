@@ -38,6 +38,9 @@ struct shell_expansion {
 	char *folder;
 };
 
+/* The path as seen from here; the caller frees. NULL: it cannot be told. */
+char *shell_path(const char *folder, const char *path);
+
 /* A shell in a command. */
 struct shell_call {
 	const struct strlist *argv;

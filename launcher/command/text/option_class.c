@@ -7,6 +7,8 @@
  */
 #include "launcher/command/text/option_class.h"
 
+#include "base/name.h"
+
 #include <stdbool.h>
 #include <string.h>
 #include <strings.h>
@@ -199,17 +201,12 @@ static bool is_lower(char c)
 	return c >= 'a' && c <= 'z';
 }
 
-static bool option_class_is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* Does a new word begin at text[i], which is not its first byte? */
 static bool word_begins(const char *text, size_t i, size_t length)
 {
 	char before = text[i - 1], here = text[i];
 
-	if (option_class_is_digit(here) != option_class_is_digit(before))
+	if (name_is_digit(here) != name_is_digit(before))
 		return true;
 	if (!is_upper(here))
 		return false;
@@ -220,7 +217,7 @@ static bool word_begins(const char *text, size_t i, size_t length)
 
 static bool is_letter(char c)
 {
-	return is_upper(c) || is_lower(c) || option_class_is_digit(c);
+	return is_upper(c) || is_lower(c) || name_is_digit(c);
 }
 
 static struct name_words words_of(const char *text, size_t length)

@@ -14,46 +14,30 @@
 /* Slots of a line are counted up to this; more is a slip of the pen. */
 #define SLOTS_MAX 1000000
 
-static enum command_outcome file_get(const struct wrapper *wrapper,
-				     const struct launch *launch,
-				     const char *path, struct named_file **file)
-{
-	char shown[BRIEF_MAX];
-
-	*file = named_files_get(wrapper->texts, path);
-	if (*file) {
-		if ((*file)->error != 0)
-			*file = NULL;
-		return COMMAND_OK;
-	}
-	return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
-			   "%s: %s is one file more than are read",
-			   launch->row->names.items[0],
-			   argument_brief(shown, path));
-}
-
 enum command_outcome launch_file(const struct wrapper *wrapper,
 				 const struct launch *launch, const char *path,
 				 struct named_file **file)
 {
-	/* Where cd of a shell leads. */
-	const char *folder = wrapper->view->expansion.folder;
-	enum command_outcome outcome;
-	char shown[BRIEF_MAX], *joined;
+	const char *name = launch->row->names.items[0];
+	char *seen = shell_path(wrapper->view->expansion.folder, path);
+	char shown[BRIEF_MAX];
 
-	if (!folder || *path == '/')
-		return file_get(wrapper, launch, path, file);
-	if (*folder == '\0')
+	(void)argument_brief(shown, path);
+	if (!seen)
 		return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 				   "%s: where %s lies cannot be told, for the "
 				   "shell changes the folder: write its whole "
 				   "path",
-				   launch->row->names.items[0],
-				   argument_brief(shown, path));
-	joined = xasprintf("%s/%s", folder, path);
-	outcome = file_get(wrapper, launch, joined, file);
-	free(joined);
-	return outcome;
+				   name, shown);
+	*file = named_files_get(wrapper->texts, seen);
+	free(seen);
+	if (!*file)
+		return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
+				   "%s: %s is one file more than are read",
+				   name, shown);
+	if ((*file)->error != 0)
+		*file = NULL;
+	return COMMAND_OK;
 }
 
 static int64_t slots_read(const char *text, size_t length)

@@ -2,13 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/shell/words/shell.h"
 
+#include "base/name.h"
+
 #include <assert.h>
 #include <string.h>
-
-static bool skip_is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 bool shell_name_begins(char c)
 {
@@ -17,7 +14,7 @@ bool shell_name_begins(char c)
 
 static bool shell_name_goes_on(char c)
 {
-	return shell_name_begins(c) || skip_is_digit(c);
+	return shell_name_begins(c) || name_is_digit(c);
 }
 
 size_t shell_name_length(const char *text, size_t length)

@@ -2,13 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/shell/words/shell_word.h"
 
+#include "base/name.h"
+
 #include <assert.h>
 #include <string.h>
-
-static bool word_is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 void shell_parts_begin(struct shell_parts *parts, const char *text,
 		       struct shell_span word, bool is_nested)
@@ -48,7 +45,7 @@ static size_t parameter_length(const char *text, size_t length)
 
 	if (length && (text[0] == '@' || text[0] == '*'))
 		return 1;
-	while (count < length && word_is_digit(text[count]))
+	while (count < length && name_is_digit(text[count]))
 		count++;
 	return count ? count : shell_name_length(text, length);
 }
@@ -155,7 +152,7 @@ static void read_dollar(struct shell_parts *parts, struct shell_part *part)
 	size_t left = lexer->length - lexer->at - 1;
 	char next = shell_peek(lexer, 1);
 	size_t length =
-		next && word_is_digit(next) ? 1 : parameter_length(text, left);
+		next && name_is_digit(next) ? 1 : parameter_length(text, left);
 
 	if (next == '\'' && !parts->in_double) {
 		read_ansi(parts, part);
