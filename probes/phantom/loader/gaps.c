@@ -10,7 +10,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -248,15 +247,12 @@ static void read_file(struct gaps_search *search, const char *path)
 /* Those that are needed are put behind, and read in their turn. */
 static void read_all(struct gaps_search *search, const char *path)
 {
-	char absolute[PATH_MAX];
-
-	if (!strchr(path, '/'))
-		for (size_t i = 0; i < seen.count; i++) {
+	if (strchr(path, '/'))
+		add_file(search, "", path);
+	else
+		for (size_t i = 0; i < seen.count; i++)
 			if (seen.files[i].folder)
 				add_file(search, seen.files[i].folder, path);
-		}
-	else if (realpath(path, absolute))
-		add_file(search, "", absolute);
 	for (size_t i = 0; i < search->file_count; i++)
 		read_file(search, search->files[i]);
 }
