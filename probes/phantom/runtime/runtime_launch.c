@@ -2,136 +2,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/phantom/runtime/runtime_launch.h"
 
+#include "probes/phantom/runtime/runtime_kernels.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* NOLINTBEGIN(readability-identifier-naming): the runtime's names */
 /* NOLINTBEGIN(readability-function-size): the runtime's signatures */
 /* NOLINTBEGIN(bugprone-reserved-identifier): what compilers of CUDA call */
 
-enum kernel_meaning {
-	UNREAD,
-	PLAIN,
-	ALL,       /* its result is whether all are true */
-	DATA_SIZE, /* how much it writes depends on values */
-};
-
-/* A program registers each kernel by the address of its stub and its name. */
-struct kernel {
-	const void *stub;
-	const char *name;
-	enum kernel_meaning meaning;
-};
-
-/* Sorted by the stub before the first look-up after a registration. */
-static struct {
-	pthread_mutex_t lock;
-	struct kernel *items;
-	size_t count, room;
-	bool is_sorted;
-} kernels = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
 static _Thread_local enum kernel_meaning last_meaning;
-
-#define UNIQUE "unique"
-
-/*
- * Parts of the names, as compilers mangle them, of what PyTorch and CUB launch
- * where the size of a result is known only afterwards: nonzero() and masks,
- * unique(), repeat_interleave() and bincount().
- */
-static const char *const data_sizes[] = {
-	"DeviceSelect",
-	"DeviceRunLengthEncode",
-	"nonzero",
-	"flag_kernel",
-	UNIQUE,
-	"adjacent_difference",
-	"compute_cuda_kernel",
-	"kernelHistogram",
-};
-
-/* What writes down the places where keys change, as the gradient of an
- * embedding does, has room for all of them. And "unique_ptr" is of C++. */
-static bool has_part(const char *name, const char *part)
-{
-	const char *at = strstr(name, part);
-
-	while (at && strcmp(part, UNIQUE) == 0 &&
-	       (strncmp(at, "unique_by_key", strlen("unique_by_key")) == 0 ||
-		strncmp(at, "unique_ptr", strlen("unique_ptr")) == 0))
-		at = strstr(at + 1, part);
-	return at != NULL;
-}
-
-/* Of the name of a DATA_SIZE only the part that tells it is kept. */
-static void read_name(struct kernel *kernel)
-{
-	kernel->meaning = strstr(kernel->name, "and_kernel") ? ALL : PLAIN;
-	for (size_t i = 0; i < sizeof(data_sizes) / sizeof(*data_sizes); i++) {
-		if (!has_part(kernel->name, data_sizes[i]))
-			continue;
-		kernel->meaning = DATA_SIZE;
-		kernel->name = data_sizes[i];
-		return;
-	}
-}
-
-static int compare_stubs(const void *a, const void *b)
-{
-	const struct kernel *one = a;
-	const struct kernel *other = b;
-
-	return (one->stub > other->stub) - (one->stub < other->stub);
-}
-
-static void register_kernel(const void *stub, const char *name)
-{
-	(void)pthread_mutex_lock(&kernels.lock);
-	if (kernels.count == kernels.room) {
-		size_t room = kernels.room ? 2 * kernels.room : 1024;
-		struct kernel *items =
-			realloc(kernels.items, room * sizeof(*items));
-
-		if (!items)
-			abort();
-		kernels.items = items;
-		kernels.room = room;
-	}
-	kernels.items[kernels.count++] =
-		(struct kernel){ .stub = stub, .name = name };
-	kernels.is_sorted = false;
-	(void)pthread_mutex_unlock(&kernels.lock);
-}
-
-/* A copy; all zero: it was never registered. */
-static struct kernel look_up(const void *stub)
-{
-	struct kernel key = { .stub = stub };
-	struct kernel *found;
-
-	(void)pthread_mutex_lock(&kernels.lock);
-	if (!kernels.is_sorted)
-		qsort(kernels.items, kernels.count, sizeof(*kernels.items),
-		      compare_stubs);
-	kernels.is_sorted = true;
-	found = kernels.count ? bsearch(&key, kernels.items, kernels.count,
-					sizeof(*kernels.items), compare_stubs)
-			      : NULL;
-	if (found && found->meaning == UNREAD)
-		read_name(found);
-	if (found)
-		key = *found;
-	(void)pthread_mutex_unlock(&kernels.lock);
-	return key;
-}
 
 bool runtime_says_all(void)
 {
-	return last_meaning == ALL;
+	return last_meaning == KERNEL_ALL;
 }
 
 /* A question has one answer, of at most so many bytes. */
@@ -233,7 +119,7 @@ EXPORT void __cudaRegisterFunction(void **handle, const char *stub,
 	(void)block_size;
 	(void)grid_size;
 	(void)warp_size;
-	register_kernel(stub, name);
+	runtime_kernel_register(stub, name);
 }
 
 struct runtime_size {
@@ -319,7 +205,7 @@ static int function_of(int device, void **function)
 
 static int launch_kernel(const void *stub, struct call_shape shape)
 {
-	struct kernel kernel = look_up(stub);
+	struct runtime_kernel kernel = runtime_kernel_find(stub);
 	void *function = NULL;
 	int result = runtime_enter();
 
@@ -332,7 +218,7 @@ static int launch_kernel(const void *stub, struct call_shape shape)
 				       (unsigned int)shape.shared_bytes,
 				       shape.stream, NULL, NULL);
 	last_meaning = kernel.meaning;
-	if (!result && !handled && kernel.meaning == DATA_SIZE)
+	if (!result && !handled && kernel.meaning == KERNEL_DATA_SIZE)
 		phantom_note(SIM_NOTE_DATA_SIZE, kernel.name, 1);
 	return runtime_answer(result);
 }
