@@ -173,7 +173,7 @@ const char *elf_run_path(const struct elf_file *file)
 	return path ? path : "";
 }
 
-/* Of one library: the node of that number. */
+/* Of one library: the node of that number. Both names or none are told. */
 static bool find_version_node(const struct elf_file *file, uint64_t at,
 			      const Elf64_Verneed *nodes, unsigned version,
 			      struct elf_wanted *wanted)
@@ -187,9 +187,14 @@ static bool find_version_node(const struct elf_file *file, uint64_t at,
 			return false;
 		memcpy(&node, found, sizeof(node));
 		if ((node.vna_other & VERSION_MASK) == version) {
-			wanted->library = text_at(file, nodes->vn_file);
-			wanted->node = text_at(file, node.vna_name);
-			return wanted->library && wanted->node;
+			const char *library = text_at(file, nodes->vn_file);
+			const char *name = text_at(file, node.vna_name);
+
+			if (!library || !name)
+				return false;
+			wanted->library = library;
+			wanted->node = name;
+			return true;
 		}
 		if (!node.vna_next)
 			return false;
