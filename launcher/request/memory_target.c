@@ -440,7 +440,10 @@ uint64_t memory_target_headroom_for(const struct memory_target *target,
 	if (trial->peak_varying)
 		return bytes_max(target->headroom_bytes,
 				 target->budget_bytes / 5);
+	/* The floors of small budgets are not for what still grows. */
 	if (trial->peak_rising)
-		return 2 * target->headroom_bytes;
+		return target->headroom_bytes +
+		       bytes_min(target->headroom_bytes,
+				 target->budget_bytes / 8);
 	return target->headroom_bytes;
 }

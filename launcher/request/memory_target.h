@@ -110,7 +110,8 @@ bool memory_target_note_used(struct memory_target *target,
 
 /*
  * The headroom a size needs after its confirmation: as asked for, else the
- * default, doubled while the peak still rises, 20% when the peaks vary.
+ * default, while the peak still rises as much again, but at most an eighth of
+ * the budget more, 20% when the peaks vary.
  */
 uint64_t memory_target_headroom_for(const struct memory_target *target,
 				    const struct options *options,
