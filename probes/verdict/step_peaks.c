@@ -8,9 +8,10 @@
 /* The first ones still grow; an allocator's last growth may be later yet. */
 #define PACE_AFTER 3
 #define PACE_OVER 5
-/* A trend is what two halves of so many steps agree on, but for this factor:
+/* A trend is what all parts of so many steps agree on, but for this factor:
  * steps that are seen in one look share its peak. */
-#define TREND_STEPS_MIN 8
+#define TREND_PARTS 4
+#define TREND_STEPS_MIN 4
 #define TREND_FACTOR 3
 
 static int64_t known_steps(const struct step_peaks *peaks)
@@ -70,19 +71,23 @@ uint64_t step_peaks_trend(const struct step_peaks *peaks,
 			  const struct growth_noise *noise)
 {
 	int64_t last = known_steps(peaks) - 1;
-	int64_t half = (last - VARYING_AFTER) / 2;
-	uint64_t start, early, late;
+	int64_t part = (last - VARYING_AFTER) / TREND_PARTS;
+	uint64_t least = UINT64_MAX, most = 0, start, rise;
 
-	if (half < TREND_STEPS_MIN)
+	if (part < TREND_STEPS_MIN)
 		return 0;
-	start = peaks->bytes[last - 2 * half];
-	early = peaks->bytes[last - half] - start;
-	late = peaks->bytes[last] - peaks->bytes[last - half];
-	if (early + late < noise->bytes ||
-	    (double)(early + late) < (double)start * noise->varying_share ||
-	    early > TREND_FACTOR * late || late > TREND_FACTOR * early)
+	for (int64_t end = last, i = 0; i < TREND_PARTS; i++, end -= part) {
+		rise = peaks->bytes[end] - peaks->bytes[end - part];
+		least = rise < least ? rise : least;
+		most = rise > most ? rise : most;
+	}
+	start = peaks->bytes[last - TREND_PARTS * part];
+	rise = peaks->bytes[last] - start;
+	if (rise < noise->bytes ||
+	    (double)rise < (double)start * noise->varying_share ||
+	    most > TREND_FACTOR * least)
 		return 0;
-	return (early + late) / (uint64_t)(2 * half);
+	return rise / (uint64_t)(TREND_PARTS * part);
 }
 
 int64_t step_peaks_stand_after(const struct step_peaks *peaks,

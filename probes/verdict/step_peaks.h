@@ -50,9 +50,10 @@ bool step_peaks_are_rising(const struct step_peaks *peaks,
 			   const struct growth_noise *noise);
 
 /*
- * Bytes that every step adds, where both halves of the steps after the first
- * few added about as much, and together more than data that vary; 0: there is
- * no such trend, or it cannot be told yet.
+ * Bytes that every step adds, where each quarter of the steps after the first
+ * few added about as much, and together more than data that vary: what grows
+ * with the largest sample so far grows ever more seldom. 0: there is no such
+ * trend, or it cannot be told yet.
  */
 uint64_t step_peaks_trend(const struct step_peaks *peaks,
 			  const struct growth_noise *noise);

@@ -400,6 +400,26 @@ static void growth_is_carried_on(void **state)
 	}
 }
 
+/* Preference training on texts of 30 to 80 words: the peaks of its probe, and
+ * 50 MiB more in a hundred steps after that. */
+static void the_longest_sample_so_far_is_no_trend(void **state)
+{
+	static const uint64_t mib[] = { 691, 763, 763, 763, 811, 888, 888,
+					888, 888, 899, 899, 899, 944, 944,
+					962, 962, 962, 962, 962, 962 };
+	struct step_peaks peaks = { .steps = 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(mib) / sizeof(*mib); i++)
+		step_peaks_note(&peaks, (int64_t)i + 1, mib[i] * MIB,
+				(int64_t)i * 100);
+	assert_int_equal(step_peaks_trend(&peaks, &limits.noise), 0);
+	/* So many steps can show a trend. */
+	for (size_t i = 0; i < sizeof(mib) / sizeof(*mib); i++)
+		peaks.bytes[i] = (600 + 20 * i) * MIB;
+	assert_int_equal(step_peaks_trend(&peaks, &limits.noise), 20 * MIB);
+}
+
 static void any_number_of_steps_is_taken(void **state)
 {
 	struct step_peaks peaks;
@@ -421,6 +441,7 @@ int main(void)
 			a_time_out_that_was_asked_for_covers_the_start),
 		cmocka_unit_test(peaks_are_told_apart),
 		cmocka_unit_test(a_trend_is_told_from_noise),
+		cmocka_unit_test(the_longest_sample_so_far_is_no_trend),
 		cmocka_unit_test(growth_is_carried_on),
 		cmocka_unit_test(any_number_of_steps_is_taken),
 	};
