@@ -123,8 +123,12 @@ static void add_pasted(struct strbuf *out, const struct report_style *style,
 static void add_flags(struct strbuf *out, const struct report_style *style,
 		      const struct result *result)
 {
-	if (result->flags_text && (*result->flags_text || !result->lines.count))
-		add_pasted(out, style, "use:", result->flags_text);
+	const char *text = result->flags_text;
+
+	if (text && *text)
+		add_pasted(out, style, "use:", text);
+	else if (text && !result->lines.count)
+		words_field(out, style, "use", "the command as it is");
 	for (size_t i = 0; i < result->lines.count; i++)
 		add_pasted(out, style, "write:", result->lines.items[i]);
 }

@@ -206,6 +206,11 @@ static void change_weak(struct result *result)
 	result->own = (struct batch){ 16, 8, 1, 128 };
 }
 
+static void change_no_flags(struct result *result)
+{
+	*result->flags_text = '\0';
+}
+
 static void change_world(struct result *result)
 {
 	result->record.batch.world_size = 4;
@@ -318,6 +323,8 @@ static const struct {
 	  "yours micro 16 x accum 8, not probed|"
 	  "sampled over the whole device|judged by time|"
 	  "not confirmed by a longer probe|!(1.00x)" },
+	{ "no words are needed", OUTCOME_TUNED, change_no_flags,
+	  "use the command as it is 4 probes in|!use:" },
 	{ "ranks", OUTCOME_TUNED, change_world,
 	  "micro 32 x accum 1 x world 4 fits|320.0 \xc2\xb1 32.0 samples/s|"
 	  "kept effective batch 128 = 32 x 1 x 4" },
