@@ -240,6 +240,7 @@ class Values(object):
         self.asked = Asked(runtime, torch)
         self.number = number_class(self.asked)
         self.taken = taken_class(torch)
+        self.has_memory = {self.taken: False}
         self.folder = None
 
     def bind(self):
@@ -332,16 +333,27 @@ class Values(object):
     def is_card(self, value):
         """A tensor of the card itself, or of values that were taken there."""
         kind = type(value)
-        if kind in self.kinds:
+        if self.is_whole(kind):
             return value.is_cuda and not self.is_traced()
         return kind is self.taken
+
+    def is_whole(self, kind):
+        """Tensors of this class have memory, and stand for no others."""
+        found = self.has_memory.get(kind)
+        if found is None:
+            found = self.has_memory[kind] = (
+                issubclass(kind, self.tensor)
+                and kind.__torch_dispatch__ is self.tensor.__torch_dispatch__
+            )
+        return found
 
     def is_traced(self):
         """Somebody else looks at each operation: nothing is added to them."""
         return bool(self.torch._C._len_torch_dispatch_stack())
 
     def known(self, value):
-        if type(value) is self.taken:
+        # Other classes hand what stands in their objects on to results.
+        if type(value) not in self.kinds:
             return None
         entry = value.__dict__.get("_autofit_known")
         if entry is None or entry[1] != version_of(value):

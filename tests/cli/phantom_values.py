@@ -21,6 +21,7 @@ WORDS = {
     "mask": r"\(kernel \w+\)",
     "item_branch": r"values\.py:\d+ compares a number of the card",
     "longest": r"values\.py:\d+ reads a whole number from the card",
+    "longest_named": r"values\.py:\d+ reads a whole number from the card",
     "all_of": r"values\.py:\d+ asks the card a question",
     "as_float": r"values\.py:\d+ takes a number from the card",
 }
