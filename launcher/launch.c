@@ -180,20 +180,22 @@ static void launch_probe(const struct request *request,
 /* The command is known: from its records, else by probes. */
 static void launch_answer(const struct request *request, struct result *result)
 {
-	struct record_match match = { .grade = RECORD_NONE };
+	struct record_match *match;
 	struct error err = ERROR_INIT;
 	int64_t seen = launch_records_change(request);
 
 	if (record_answer_start(result, request))
 		return;
+	match = xcalloc(1, sizeof(*match));
+	match->grade = RECORD_NONE;
 	/* No record speaks of a command whose sizes are not known yet. */
 	if (command_rows_are_open(&request->command)) {
-		launch_probe(request, &match, seen, result);
-		return;
+		launch_probe(request, match, seen, result);
+		goto out;
 	}
-	if (record_answer_find(&match, request, &err) < 0) {
+	if (record_answer_find(match, request, &err) < 0) {
 		result_refuse(result, COMMAND_USAGE, err.message);
-	} else if (record_answer_use(result, &match, request)) {
+	} else if (record_answer_use(result, match, request)) {
 		/* the usual case: no probe */
 		tuning_lease_clear(request);
 	} else if (request->options->reuse.no_probe) {
@@ -201,9 +203,11 @@ static void launch_answer(const struct request *request, struct result *result)
 	} else if (launch_lacks_copy(request)) {
 		ask_for_copy(request, result);
 	} else {
-		launch_probe(request, &match, seen, result);
+		launch_probe(request, match, seen, result);
 	}
-	record_match_release(&match);
+out:
+	record_match_release(match);
+	free(match);
 }
 
 /* What the probes so far say of the command whatever its numbers mean. */
@@ -235,11 +239,11 @@ static void keep_earlier(struct result *kept, const struct result *result,
 static void answer_as_seen(struct request *request, struct result *result)
 {
 	const struct seen_meaning seen = result->seen;
-	struct result anew = RESULT_INIT;
+	struct result *anew = xcalloc(1, sizeof(*anew));
 	struct error err = ERROR_INIT;
 	enum command_outcome outcome;
 
-	keep_earlier(&anew, result, &request->command);
+	keep_earlier(anew, result, &request->command);
 	if (!request->options->output.quiet)
 		log_warning("%s; the command is read so from here on",
 			    result->message);
@@ -251,10 +255,12 @@ static void answer_as_seen(struct request *request, struct result *result)
 		result_refuse(result, COMMAND_NOT_RECOGNISED, message);
 		result->is_misread = false;
 		free(message);
-		result_release(&anew);
+		result_release(anew);
+		free(anew);
 	} else {
 		result_release(result);
-		*result = anew;
+		*result = *anew;
+		free(anew);
 		result_begin(result, request);
 		launch_answer(request, result);
 	}
@@ -405,28 +411,30 @@ static int start_command(const struct process_state *state,
 int launch_command(const struct options *options,
 		   const struct process_state *state)
 {
-	struct result result = RESULT_INIT;
+	/* What is large is on the heap: a stack may be small. */
+	struct result *result = xcalloc(1, sizeof(*result));
 	struct request request;
 	int code;
 
-	answer_source_find(options, state, &request, &result);
-	keep_copies(&result);
-	result.starts = what_starts(options, &result);
-	if (result.starts && strcmp(result.starts, "recommended") == 0) {
-		lay_copies(&result);
-		result.starts = what_starts(options, &result);
+	answer_source_find(options, state, &request, result);
+	keep_copies(result);
+	result->starts = what_starts(options, result);
+	if (result->starts && strcmp(result->starts, "recommended") == 0) {
+		lay_copies(result);
+		result->starts = what_starts(options, result);
 	}
-	print_report(options, &result);
-	code = result_write_json(options, &result) < 0 ? EXIT_AUTOFIT_FAILED
-						       : result.exit_code;
-	say_otherwise(&result);
-	if (result.starts && strcmp(result.starts, "recommended") == 0)
-		first_split_keep(&request, &result);
-	if (result.signal_number)
-		end_signals_die(state, result.signal_number);
-	else if (result.starts)
-		code = start_command(state, &request, &result);
-	result_release(&result);
+	print_report(options, result);
+	code = result_write_json(options, result) < 0 ? EXIT_AUTOFIT_FAILED
+						      : result->exit_code;
+	say_otherwise(result);
+	if (result->starts && strcmp(result->starts, "recommended") == 0)
+		first_split_keep(&request, result);
+	if (result->signal_number)
+		end_signals_die(state, result->signal_number);
+	else if (result->starts)
+		code = start_command(state, &request, result);
+	result_release(result);
+	free(result);
 	request_release(&request);
 	return code;
 }

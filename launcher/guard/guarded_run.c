@@ -30,6 +30,7 @@ void guarded_run_hold(void)
 {
 	sigset_t held;
 
+	end_signals_hold();
 	all_that_wait(&held);
 	(void)sigprocmask(SIG_SETMASK, &held, NULL);
 	/* Where it was ignored nobody could wait for a child. */
@@ -48,7 +49,7 @@ become_run(pid_t parent, const struct guarded_start *start)
 /* What ends a run; a user's own signals may mean anything. */
 static bool is_an_end(int number)
 {
-	for (int i = 0; i < ENDINGS; i++)
+	for (int i = 0; i < PLAIN_ENDINGS; i++)
 		if (end_signals[i] == number)
 			return true;
 	return false;

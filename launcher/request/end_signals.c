@@ -8,20 +8,29 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-const int end_signals[ENDINGS] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+const int end_signals[ENDINGS] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+				   SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU };
+
+/* Those that are blocked here alone, as the mask is, one for the process. */
+static sigset_t held;
 
 void end_signals_hold(void)
 {
-	sigset_t held;
+	sigset_t all;
+	sigset_t before;
 
-	(void)sigemptyset(&held);
+	(void)sigemptyset(&all);
 	for (int i = 0; i < ENDINGS; i++)
-		(void)sigaddset(&held, end_signals[i]);
-	(void)sigprocmask(SIG_BLOCK, &held, NULL);
+		(void)sigaddset(&all, end_signals[i]);
+	(void)sigprocmask(SIG_BLOCK, &all, &before);
+	for (int i = 0; i < ENDINGS; i++)
+		if (sigismember(&before, end_signals[i]) == 0)
+			(void)sigaddset(&held, end_signals[i]);
 }
 
 void end_signals_let(const struct process_state *state)
 {
+	(void)sigemptyset(&held);
 	(void)sigprocmask(SIG_SETMASK, &state->mask, NULL);
 }
 
@@ -41,7 +50,8 @@ int end_signals_waiting(void)
 	(void)sigemptyset(&waiting);
 	(void)sigpending(&waiting);
 	for (int i = 0; i < ENDINGS; i++)
-		if (sigismember(&waiting, end_signals[i]) == 1 &&
+		if (sigismember(&held, end_signals[i]) == 1 &&
+		    sigismember(&waiting, end_signals[i]) == 1 &&
 		    !is_ignored(end_signals[i]))
 			return end_signals[i];
 	return 0;

@@ -123,6 +123,23 @@ static void die_with(pid_t keeper)
 		_exit(127);
 }
 
+/*
+ * A group apart from the keeper's, for programs that signal all of theirs. As
+ * in a script the command does not lead it, or it could begin no session: a
+ * child that is gone at once does.
+ */
+static void join_group_apart(void)
+{
+	pid_t leader = fork();
+
+	if (leader == 0)
+		_exit(0);
+	if (leader < 0 || setpgid(leader, leader) < 0 || setpgid(0, leader) < 0)
+		(void)setpgid(0, 0);
+	if (leader > 0)
+		(void)waitpid(leader, NULL, 0);
+}
+
 static void isolate(const struct isolation_spec *spec,
 		    const struct spawn_pipes *pipes)
 {
@@ -143,7 +160,7 @@ static void child(const struct keeper_spec *spec,
 		  const struct spawn_pipes *pipes, pid_t keeper)
 {
 	die_with(keeper);
-	(void)setpgid(0, 0);
+	join_group_apart();
 	offer_to_oom_killer();
 	if (spec->cgroup)
 		(void)host_cgroup_enter(spec->cgroup); /* best effort */

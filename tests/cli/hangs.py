@@ -475,6 +475,7 @@ def stopped_keeper(place):
     hangs = [TRAINER, "--batch-size", "8", "--hang-at-step", "2"]
     for how, options, code in (
             ("SIGTERM", [], -signal.SIGTERM), ("SIGINT", [], -signal.SIGINT),
+            ("SIGUSR1", [], -signal.SIGUSR1),
             ("--time-limit", ["--time-limit", "3s"], 124)):
         number = place.start(["tune"], HOST + options, hangs)
         process = place.started[number]

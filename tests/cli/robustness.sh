@@ -139,7 +139,7 @@ if unshare -rm true 2>/dev/null; then
 fi
 
 # A small stack.
-for kib in 256 192; do
+for kib in 256 192 128; do
 	(
 		ulimit -s "$kib"
 		rm -rf "$AUTOFIT_HOME"

@@ -382,6 +382,8 @@ static int look(void)
 {
 	int subreaper = -1, deathsig = -1;
 	char line[32] = "";
+	int apart = getpgrp() != getpgid(getppid());
+	int owns = getsid(0) == getpid();
 	sigset_t mask;
 	FILE *file = fopen("/proc/self/oom_score_adj", "re");
 
@@ -394,12 +396,13 @@ static int look(void)
 	(void)prctl(PR_GET_CHILD_SUBREAPER, &subreaper, 0, 0, 0);
 	(void)prctl(PR_GET_PDEATHSIG, &deathsig, 0, 0, 0);
 	(void)sigprocmask(SIG_SETMASK, NULL, &mask);
-	(void)printf("| leads %d own session %d subreaper %d deathsig %d oom "
+	(void)printf("| group apart %d own session %d may begin one %d "
+		     "subreaper %d deathsig %d oom "
 		     "%.*s | stdin %d blocked %d%d%d ignored %d%d%d",
-		     getpgrp() == getpid(), getsid(0) == getpid(), subreaper,
-		     deathsig, (int)strcspn(line, "\n"), line,
-		     (int)read(0, line, 1), sigismember(&mask, SIGUSR1),
-		     sigismember(&mask, SIGCHLD), sigismember(&mask, SIGTERM),
+		     apart, owns, setsid() == getpid(), subreaper, deathsig,
+		     (int)strcspn(line, "\n"), line, (int)read(0, line, 1),
+		     sigismember(&mask, SIGUSR1), sigismember(&mask, SIGCHLD),
+		     sigismember(&mask, SIGTERM),
 		     signal(SIGHUP, SIG_DFL) == SIG_IGN,
 		     signal(SIGPIPE, SIG_DFL) == SIG_IGN,
 		     signal(SIGINT, SIG_DFL) == SIG_IGN);
@@ -447,10 +450,11 @@ static void the_command_gets_the_users_state(void **unused)
 	(void)close(open_fd);
 	(void)close(lock);
 	assert_int_equal(status, 0);
-	assert_string_equal(bench.output,
-			    "0 1 2 | leads 1 own session 0 subreaper 0 "
-			    "deathsig 9 oom 1000 | stdin 0 blocked 110 "
-			    "ignored 100");
+	assert_string_equal(
+		bench.output,
+		"0 1 2 | group apart 1 own session 0 may begin "
+		"one 1 subreaper 0 deathsig 9 oom 1000 | stdin 0 blocked 110 "
+		"ignored 100");
 	bench_release(&bench);
 }
 
