@@ -168,10 +168,10 @@ static void a_program_that_takes_multiples_of_its_size(void **state)
 }
 
 /* What a data loader gives of a size that is larger than its data set. */
-static struct trial with_data(struct trial trial, int64_t rows)
+static struct trial with_data(struct trial trial, int64_t rows, int64_t each)
 {
-	trial.input_rows = trial.loader_rows =
-		trial.micro_batch < rows ? trial.micro_batch : rows;
+	trial.loader_rows = trial.micro_batch < rows ? trial.micro_batch : rows;
+	trial.input_rows = each * trial.loader_rows;
 	if (trial.micro_batch > rows)
 		trial.verdict = VERDICT_TOO_BIG;
 	return trial;
@@ -181,13 +181,15 @@ static void a_data_set_is_tried_whole(void **state)
 {
 	static const struct {
 		enum plan_mode mode;
-		int64_t effective, rows, micro;
+		int64_t effective, rows, each, micro;
 		size_t probes_max;
 	} rows[] = {
-		{ PLAN_GROW, 8, 100, 100, 4 },
-		{ PLAN_LARGEST, 0, 100, 100, 4 },
-		{ PLAN_GROW, 8, 4000, 512, 4 },
-		{ PLAN_KEEP, 256, 100, 64, 4 },
+		{ PLAN_GROW, 8, 100, 1, 100, 4 },
+		{ PLAN_LARGEST, 0, 100, 1, 100, 4 },
+		{ PLAN_GROW, 8, 4000, 1, 512, 4 },
+		{ PLAN_KEEP, 256, 100, 1, 64, 4 },
+		{ PLAN_GROW, 8, 100, 2, 100, 4 },
+		{ PLAN_KEEP, 256, 100, 2, 64, 4 },
 	};
 
 	(void)state;
@@ -208,7 +210,7 @@ static void a_data_set_is_tried_whole(void **state)
 			assert_true(count < SEARCH_TRIALS_MAX);
 			trials[count] = with_data(
 				run(&plan, &world, &step, trials, count),
-				rows[i].rows);
+				rows[i].rows, rows[i].each);
 			count++;
 		}
 		if (step.action != PLAN_DONE ||

@@ -158,8 +158,9 @@ static bool is_most(const struct trial *trials, size_t count,
 	return false;
 }
 
-/* Fewer rows than were told, and as many as a batch of the loader has; without
- * a loader clearly fewer, as some may be left out one by one. */
+/* The loader's batch is smaller than was told, and all rows come of it, perhaps
+ * several of each of its samples; without a loader clearly fewer rows than were
+ * told, as some may be left out one by one. */
 static bool is_all_there_is(const struct trial *trials, size_t count,
 			    const struct trial *trial)
 {
@@ -167,7 +168,8 @@ static bool is_all_there_is(const struct trial *trials, size_t count,
 	int64_t rows = trial->input_rows;
 
 	if (trial->loader_rows)
-		return trial->loader_rows == rows && rows < micro;
+		return trial->loader_rows < micro && rows &&
+		       rows % trial->loader_rows == 0;
 	return rows && (rows < micro - micro / ROWS_PART ||
 			(rows < micro && is_most(trials, count, trial)));
 }
@@ -184,6 +186,16 @@ static bool rows_are_cut(const struct trial *trials, size_t count,
 			return true;
 	return trial->input_rows == below->input_rows &&
 	       trial->micro_batch / 2 < below->micro_batch;
+}
+
+/* Each sample that it was told became as many rows as one of this trial's
+ * loader does. */
+static bool had_its_rows(const struct trial *below, const struct trial *trial)
+{
+	if (!trial->loader_rows)
+		return below->input_rows == below->micro_batch;
+	return count_product(below->input_rows, trial->loader_rows) ==
+	       count_product(below->micro_batch, trial->input_rows);
 }
 
 /* By its rows and passes, beside those of a smaller size, which is returned. */
@@ -205,7 +217,7 @@ static enum size_doubt passes_doubt(const struct trial *trials, size_t count,
 	if (trial->seen_accum > trial->grad_accum && trial->input_rows &&
 	    is_whole_step(*below, trial))
 		return SIZE_CUT;
-	return is_short && (*below)->input_rows == (*below)->micro_batch &&
+	return is_short && had_its_rows(*below, trial) &&
 			       rows_are_cut(trials, count, *below, trial)
 		       ? SIZE_SHORT
 		       : SIZE_TAKEN;

@@ -152,13 +152,13 @@ static void make_splits(struct plan_view *view, const struct plan *plan)
 		view->splits[view->split_count++] = micro;
 }
 
-/* It made its steps, with fewer rows than it was told. */
+/* It made its steps, with fewer samples than it was told. */
 static bool has_no_more_data(const struct trial *trial)
 {
 	return trial->verdict == VERDICT_TOO_BIG && trial->steps > 0 &&
-	       trial->loader_rows > 0 &&
-	       trial->loader_rows == trial->input_rows &&
-	       trial->input_rows < trial->micro_batch;
+	       trial->loader_rows > 0 && trial->input_rows > 0 &&
+	       trial->input_rows % trial->loader_rows == 0 &&
+	       trial->loader_rows < trial->micro_batch;
 }
 
 /* It ran out of memory, or failed, after steps that were enough for a short
@@ -255,15 +255,17 @@ int64_t plan_view_max_micro(const struct plan *plan, const struct trial *trials,
 			    size_t count)
 {
 	int64_t most = plan->problem.max_micro;
-	bool is_rows = false;
+	bool is_known = false;
 
 	for (size_t i = 0; i < count; i++) {
-		is_rows |= trial_fits(&trials[i]) &&
-			   trials[i].input_rows == trials[i].micro_batch;
-		if (has_no_more_data(&trials[i]) && trials[i].input_rows < most)
-			most = trials[i].input_rows;
+		is_known |= trial_fits(&trials[i]) &&
+			    (trials[i].input_rows == trials[i].micro_batch ||
+			     trials[i].loader_rows == trials[i].micro_batch);
+		if (has_no_more_data(&trials[i]) &&
+		    trials[i].loader_rows < most)
+			most = trials[i].loader_rows;
 	}
-	return is_rows ? most : plan->problem.max_micro;
+	return is_known ? most : plan->problem.max_micro;
 }
 
 /* The program does not take this size by its number, or has no more data. */
