@@ -117,9 +117,10 @@ struct trial {
 	int64_t input_rows, input_columns;
 	/*
 	 * Micro-steps of one optimizer step, ranks that share the gradients,
-	 * and samples of one batch of a data loader, as the step hook saw them.
+	 * samples of one batch of a data loader and of all its data, as the
+	 * step hook saw them.
 	 */
-	int64_t seen_accum, seen_ranks, loader_rows;
+	int64_t seen_accum, seen_ranks, loader_rows, data_rows;
 	int64_t printed_sizes_micro, printed_sizes_accum,
 		printed_sizes_effective;
 };

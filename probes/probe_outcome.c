@@ -158,6 +158,7 @@ static void note_seen(struct trial *trial, const struct channel_reading *python)
 	trial->seen_ranks =
 		(int64_t)(python->group ? python->group : python->world);
 	trial->loader_rows = (int64_t)python->loader_rows;
+	trial->data_rows = (int64_t)python->data_rows;
 }
 
 static int64_t steps_until_alike(const struct probe *probe,

@@ -119,6 +119,7 @@ const struct field probe_fields[] = {
 	MAY(probe_note, "seen_accum", INTEGER, trial.seen_accum),
 	MAY(probe_note, "seen_ranks", INTEGER, trial.seen_ranks),
 	MAY(probe_note, "loader_rows", INTEGER, trial.loader_rows),
+	MAY(probe_note, "data_rows", INTEGER, trial.data_rows),
 	MAY(probe_note, "echo_micro", INTEGER, trial.printed_sizes_micro),
 	MAY(probe_note, "echo_accum", INTEGER, trial.printed_sizes_accum),
 	MAY(probe_note, "echo_effective", INTEGER,

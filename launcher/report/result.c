@@ -346,6 +346,7 @@ static void put_seen_sizes(json_t *object, const struct trial *trial)
 	json_put(object, "seen_accum", json_count(trial->seen_accum));
 	json_put(object, "seen_ranks", json_count(trial->seen_ranks));
 	json_put(object, "loader_rows", json_count(trial->loader_rows));
+	json_put(object, "data_rows", json_count(trial->data_rows));
 	json_put(object, "echo_micro", json_count(trial->printed_sizes_micro));
 	json_put(object, "echo_accum", json_count(trial->printed_sizes_accum));
 	json_put(object, "echo_effective",

@@ -11,6 +11,7 @@
 #include "launcher/request/identity.h"
 #include "launcher/request/memory_target_words.h"
 #include "launcher/request/versions.h"
+#include "launcher/tuning/plan/plan_view.h"
 #include "launcher/tuning/session_caveats.h"
 #include "launcher/tuning/session_estimate.h"
 #include "search/accumulation.h"
@@ -149,21 +150,22 @@ static void predict(struct session *session, const struct plan_step *step)
 	const struct trial *trial = probe_notes_last(notes, step->micro_batch);
 	struct trial *trials;
 	struct memory_line line;
-	int64_t micro;
+	int64_t micro, most;
 
 	if (plan->mode != PLAN_KEEP || !trial || !trial->steps ||
 	    session_rows_are_more(&session->given.request->command, trial))
 		return;
 	trials = probe_notes_trials(notes);
 	line = memory_line_fit(trials, notes->count);
+	most = plan_view_max_micro(plan, trials, notes->count);
 	free(trials);
 	/* One point alone makes the line through the origin: too low, if at
 	 * all wrong. */
 	micro = memory_line_micro(&line, plan->problem.limit_bytes);
 	if (step->smallest_misfit && micro >= step->smallest_misfit)
 		micro = step->smallest_misfit - 1;
-	if (micro > plan->problem.max_micro)
-		micro = plan->problem.max_micro;
+	if (micro > most)
+		micro = most;
 	if (micro < 2 * step->micro_batch)
 		return;
 	if (step->final_accum == 1)
@@ -223,6 +225,24 @@ static void fill_split(struct session *session, const struct plan_step *step)
 			   step->micro_batch, step->final_accum);
 }
 
+/* A batch has no more samples than the data have. */
+static void add_end_of_data(struct session *session,
+			    const struct plan_step *step)
+{
+	struct record *record = &session->result->record;
+	const struct trial *trial =
+		probe_notes_last(session->trials.notes, step->micro_batch);
+	int64_t data = trial ? plan_view_data(trial) : 0;
+
+	if (data && data < session->plan.problem.max_micro &&
+	    !step->smallest_misfit &&
+	    (session->plan.mode != PLAN_KEEP || record->batch.grad_accum > 1))
+		strlist_addf(&record->caveats,
+			     "larger than %lld was not used: its data loader "
+			     "has %lld samples",
+			     (long long)step->micro_batch, (long long)data);
+}
+
 /* Why larger sizes are out, where it is not memory. */
 static void add_end_of_climb(struct session *session,
 			     const struct plan_step *step)
@@ -248,6 +268,7 @@ static void add_end_of_climb(struct session *session,
 				     note->why);
 		return;
 	}
+	add_end_of_data(session, step);
 }
 
 /* Where, and with which frameworks and driver. */

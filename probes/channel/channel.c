@@ -35,7 +35,7 @@ struct channel_page {
 };
 
 static_assert(sizeof(struct channel_header) == 64, "mirrored in Python");
-static_assert(sizeof(struct channel_slot) == 136, "mirrored in Python");
+static_assert(sizeof(struct channel_slot) == 144, "mirrored in Python");
 static_assert(sizeof(struct channel_page) == CHANNEL_SIZE, "as in Python");
 
 char *channel_memory_path(const char *probe_id)
@@ -132,6 +132,7 @@ static struct channel_slot slot_settle(const struct channel_slot *first,
 	LOWER(passes);
 	LOWER(batches);
 	LOWER(loader_rows);
+	LOWER(data_rows);
 	LOWER(world);
 	LOWER(group);
 	LOWER(torch_peak_bytes);
@@ -220,6 +221,7 @@ static void reading_take(struct channel_reading *reading,
 	reading_raise(&reading->passes, slot->passes);
 	reading_raise(&reading->batches, slot->batches);
 	reading_raise(&reading->loader_rows, slot->loader_rows);
+	reading_raise(&reading->data_rows, slot->data_rows);
 	reading_raise(&reading->world, slot->world);
 	reading_raise(&reading->group, slot->group);
 	reading_raise(&reading->torch_peak_bytes, slot->torch_peak_bytes);

@@ -47,7 +47,7 @@
  */
 #define CHANNEL_MAGIC UINT64_C(0x31544946545541) /* "AUTFIT1" */
 #define CHANNEL_SLOTS 256
-#define CHANNEL_SIZE (64 + CHANNEL_SLOTS * 136)
+#define CHANNEL_SIZE (64 + CHANNEL_SLOTS * 144)
 
 /* The command has the file open under this number, for those of its processes
  * that do not see the path: high, where no script puts its own. */
@@ -85,7 +85,7 @@ enum channel_flag {
 struct channel_header {
 	uint64_t magic;
 	uint32_t slots;      /* CHANNEL_SLOTS */
-	uint32_t slot_bytes; /* 136 */
+	uint32_t slot_bytes; /* 144 */
 	unsigned char reserved[48];
 };
 
@@ -136,6 +136,8 @@ struct channel_slot {
 	/* What the first two passes took for a while above what is held behind
 	 * them, where both are of one step; 0: not known. */
 	uint64_t pass_bytes;
+	uint32_t data_rows; /* samples that this loader has; 0: not known */
+	uint32_t reserved;
 };
 
 #define CHANNEL_MEMORY_FOLDER "/dev/shm"
@@ -167,7 +169,7 @@ struct channel_reading {
 	uint64_t rows;    /* the largest of any slot that steps; 0: not seen */
 	uint64_t columns; /* the same */
 	/* The same of the slot's other fields of that name. */
-	uint64_t passes, batches, loader_rows, world, group;
+	uint64_t passes, batches, loader_rows, data_rows, world, group;
 	uint64_t torch_peak_bytes, rest_bytes;
 	uint64_t forward_bytes, pass_bytes;
 	/* Of all that step; 0: one does not say. */

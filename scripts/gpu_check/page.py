@@ -21,12 +21,13 @@ CHANNEL_SLOT = (
     ("group", "I"), ("first_passes", "I"), ("rest_bytes", "Q"),
     ("forward_bytes", "Q"), ("same_sizes", "H"), ("columns", "H"),
     ("later_passes", "I"), ("last_pass_ns", "Q"),
-    ("torch_reserved_bytes", "Q"), ("pass_bytes", "Q"),
+    ("torch_reserved_bytes", "Q"), ("pass_bytes", "Q"), ("data_rows", "I"),
+    ("reserved", "I"),
 )
 COMPILED = 8
 
 # probes/preload/ledger/page.h
-OFFSET = 36864
+OFFSET = 40960
 MAGIC = 0x4D544946545541
 VERSION = 1
 DEVICES, SLOTS, EVENTS = 16, 128, 256

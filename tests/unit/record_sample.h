@@ -42,6 +42,7 @@ static inline struct trial sample_trial(int64_t micro)
 		.seen_accum = 3,
 		.seen_ranks = 5,
 		.loader_rows = 96,
+		.data_rows = 4000,
 		.printed_sizes_micro = 16,
 		.printed_sizes_accum = 2,
 		.printed_sizes_effective = 128,
@@ -193,6 +194,7 @@ static inline bool trials_equal(const struct trial *a, const struct trial *b)
 	       a->seen_accum == b->seen_accum &&
 	       a->seen_ranks == b->seen_ranks &&
 	       a->loader_rows == b->loader_rows &&
+	       a->data_rows == b->data_rows &&
 	       a->printed_sizes_micro == b->printed_sizes_micro &&
 	       a->printed_sizes_accum == b->printed_sizes_accum &&
 	       a->printed_sizes_effective == b->printed_sizes_effective;

@@ -143,7 +143,11 @@ static const struct {
 	{ "the passes, batches and ranks of a step",
 	  { { .pid = 1, .steps = 2, .rank = 0, .passes = 4, .batches = 4 },
 	    { .pid = 2, .steps = 3, .rank = 1, .world = 2, .group = 2 },
-	    { .pid = 3, .steps = 3, .rank = 0, .loader_rows = 16 },
+	    { .pid = 3,
+	      .steps = 3,
+	      .rank = 0,
+	      .loader_rows = 16,
+	      .data_rows = 40 },
 	    { .pid = 4, .rank = 2, .passes = 99, .world = 99 } },
 	  { .steps = 2,
 	    .processes = 4,
@@ -151,6 +155,7 @@ static const struct {
 	    .passes = 4,
 	    .batches = 4,
 	    .loader_rows = 16,
+	    .data_rows = 40,
 	    .world = 2,
 	    .group = 2 } },
 	{ "memory at rest, and inputs of one size",
@@ -281,7 +286,8 @@ static bool reading_equal(const struct channel_reading *a,
 	       a->stepping == b->stepping && a->ooms == b->ooms &&
 	       a->phase == b->phase && a->rows == b->rows &&
 	       a->passes == b->passes && a->batches == b->batches &&
-	       a->loader_rows == b->loader_rows && a->world == b->world &&
+	       a->loader_rows == b->loader_rows &&
+	       a->data_rows == b->data_rows && a->world == b->world &&
 	       a->group == b->group && a->by_hand == b->by_hand &&
 	       a->rest_bytes == b->rest_bytes &&
 	       a->rest_total_bytes == b->rest_total_bytes &&

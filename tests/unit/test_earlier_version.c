@@ -63,6 +63,7 @@ static void cut_later_lines(struct strbuf *text)
 					     "\nseen_ranks = 0",
 					     "\nstep_mad_seconds = 0.000000000",
 					     "\nloader_rows = 0",
+					     "\ndata_rows = 0",
 					     "\nconfirmed_passes = 0",
 					     "\nlater_passes = 0",
 					     "\npass_seconds = 0.000000000",

@@ -413,18 +413,15 @@ static void cut_numbers(struct strbuf *text, const char *key)
 
 static void what_an_older_version_did_not_write_is_none(void **state)
 {
-	static const char *const keys[] = { "\"limit_bytes\":",
-					    "\"step_growth_bytes\":",
-					    "\"input_rows\":",
-					    "\"seen_accum\":",
-					    "\"seen_ranks\":",
-					    "\"loader_rows\":",
-					    "\"echo_micro\":",
-					    "\"echo_accum\":",
-					    "\"echo_effective\":",
-					    "\"is_elsewhere\":",
-					    "\"gpu\":",
-					    "\"round\":" };
+	static const char *const keys[] = {
+		"\"limit_bytes\":",  "\"step_growth_bytes\":",
+		"\"input_rows\":",   "\"seen_accum\":",
+		"\"seen_ranks\":",   "\"loader_rows\":",
+		"\"data_rows\":",    "\"echo_micro\":",
+		"\"echo_accum\":",   "\"echo_effective\":",
+		"\"is_elsewhere\":", "\"gpu\":",
+		"\"round\":"
+	};
 	struct probe_notes notes = sample_notes();
 	char path[SCRATCH_PATH_MAX];
 	struct strbuf text;
@@ -444,6 +441,7 @@ static void what_an_older_version_did_not_write_is_none(void **state)
 		trial->seen_accum = 0;
 		trial->seen_ranks = 0;
 		trial->loader_rows = 0;
+		trial->data_rows = 0;
 		trial->printed_sizes_micro = 0;
 		trial->printed_sizes_accum = 0;
 		trial->printed_sizes_effective = 0;

@@ -177,19 +177,25 @@ static struct trial with_data(struct trial trial, int64_t rows, int64_t each)
 	return trial;
 }
 
+/* The hook may have seen how many the loader has. */
 static void a_data_set_is_tried_whole(void **state)
 {
 	static const struct {
 		enum plan_mode mode;
 		int64_t effective, rows, each, micro;
 		size_t probes_max;
+		bool is_told;
 	} rows[] = {
-		{ PLAN_GROW, 8, 100, 1, 100, 4 },
-		{ PLAN_LARGEST, 0, 100, 1, 100, 4 },
-		{ PLAN_GROW, 8, 4000, 1, 512, 4 },
-		{ PLAN_KEEP, 256, 100, 1, 64, 4 },
-		{ PLAN_GROW, 8, 100, 2, 100, 4 },
-		{ PLAN_KEEP, 256, 100, 2, 64, 4 },
+		{ PLAN_GROW, 8, 100, 1, 100, 3, true },
+		{ PLAN_LARGEST, 0, 100, 1, 100, 3, true },
+		{ PLAN_GROW, 8, 4000, 1, 512, 4, true },
+		{ PLAN_KEEP, 256, 100, 2, 64, 3, true },
+		{ PLAN_GROW, 8, 100, 1, 100, 4, false },
+		{ PLAN_LARGEST, 0, 100, 1, 100, 4, false },
+		{ PLAN_GROW, 8, 4000, 1, 512, 4, false },
+		{ PLAN_KEEP, 256, 100, 1, 64, 4, false },
+		{ PLAN_GROW, 8, 100, 2, 100, 4, false },
+		{ PLAN_KEEP, 256, 100, 2, 64, 4, false },
 	};
 
 	(void)state;
@@ -211,6 +217,8 @@ static void a_data_set_is_tried_whole(void **state)
 			trials[count] = with_data(
 				run(&plan, &world, &step, trials, count),
 				rows[i].rows, rows[i].each);
+			if (rows[i].is_told)
+				trials[count].data_rows = rows[i].rows;
 			count++;
 		}
 		if (step.action != PLAN_DONE ||

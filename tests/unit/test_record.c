@@ -507,6 +507,8 @@ static void records_of_the_version_before_are_read(void **state)
 		"seen_ranks = 5\n",
 		"loader_rows = 96\n",
 		"loader_rows = 96\n",
+		"data_rows = 4000\n",
+		"data_rows = 4000\n",
 		"echo_micro = 16\n",
 		"echo_micro = 16\n",
 		"echo_accum = 2\n",

@@ -251,6 +251,14 @@ int64_t plan_view_multiple(const struct plan *plan, const struct trial *trials,
 	return own_fits && other_fails ? own : given;
 }
 
+int64_t plan_view_data(const struct trial *trial)
+{
+	return trial_fits(trial) && trial->loader_rows == trial->micro_batch &&
+			       trial->data_rows >= trial->micro_batch
+		       ? trial->data_rows
+		       : 0;
+}
+
 int64_t plan_view_max_micro(const struct plan *plan, const struct trial *trials,
 			    size_t count)
 {
@@ -258,6 +266,10 @@ int64_t plan_view_max_micro(const struct plan *plan, const struct trial *trials,
 	bool is_known = false;
 
 	for (size_t i = 0; i < count; i++) {
+		int64_t data = plan_view_data(&trials[i]);
+
+		if (data && data < most)
+			most = data;
 		is_known |= trial_fits(&trials[i]) &&
 			    (trials[i].input_rows == trials[i].micro_batch ||
 			     trials[i].loader_rows == trials[i].micro_batch);

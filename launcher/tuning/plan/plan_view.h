@@ -37,8 +37,13 @@ uint64_t plan_view_spread(const struct trial *trials, size_t count);
 int64_t plan_view_multiple(const struct plan *plan, const struct trial *trials,
 			   size_t count);
 
-/* Where a size fitted and took as many rows, what a data loader gave of a
- * larger one is all there is; else as the plan has it. */
+/* The samples of the loader that gave this trial batches of its size, where
+ * those are all that a batch can have; 0: not known. */
+int64_t plan_view_data(const struct trial *trial);
+
+/* No more than a data loader has; where a size fitted and took as many rows,
+ * what a loader gave of a larger one is all there is; else as the plan has it.
+ */
 int64_t plan_view_max_micro(const struct plan *plan, const struct trial *trials,
 			    size_t count);
 

@@ -17,7 +17,7 @@
  * it). What the driver rounds up and takes for itself (contexts, code, local
  * memory) is in none of them: see probes/verdict/reconcile.h.
  */
-#define PRELOAD_PAGE_OFFSET 36864
+#define PRELOAD_PAGE_OFFSET 40960
 #define PRELOAD_MAGIC UINT64_C(0x4d544946545541) /* "AUTFITM" */
 #define PRELOAD_VERSION 1
 #define PRELOAD_DEVICES 16

@@ -15,9 +15,9 @@ class Loaders(object):
 
         self.ref = weakref.ref
         self.iterators = []
-        # Rows of a batch, 0: not known; and whether all of them give the data
-        # in their own order, and will for long.
-        self.rows = 0
+        # Rows of a batch and of all data, 0: not known; and whether all of
+        # them give the data in their own order, and will for long.
+        self.rows = self.data = 0
         self.are_in_order = False
 
     def find(self):
@@ -37,7 +37,9 @@ class Loaders(object):
         self.iterators = [self.ref(each) for each in found]
         at_work = [each for each in found if each._num_yielded]
         for each in at_work:
-            self.rows = rows_given(each._index_sampler) or self.rows
+            rows, data = rows_given(each._index_sampler)
+            if rows:
+                self.rows, self.data = rows, data
         self.are_in_order = bool(at_work) and all(
             is_in_order(each) for each in at_work
         )
@@ -54,14 +56,15 @@ class Loaders(object):
 
 
 def rows_given(batches):
-    """Of a whole batch, where there are as many; 0: not known."""
+    """Of a whole batch, where there are as many, and of all; 0: not known."""
     size = getattr(batches, "batch_size", None)
     if type(size) is not int or size < 1:
-        return 0
+        return 0, 0
     try:
-        return min(size, len(batches.sampler))
+        data = len(batches.sampler)
     except Exception:
-        return size
+        return size, 0
+    return min(size, data), data
 
 
 def is_in_order(iterator):

@@ -5,7 +5,7 @@ import sys
 
 from autofit_hook.autograd_calls import BackwardCalls, nothing
 from autofit_hook.channel import (
-    BATCHES32, FROZEN, IDLE, IN_ORDER, LAST_PASS64, LATER32, LOADER32,
+    BATCHES32, DATA32, FROZEN, IDLE, IN_ORDER, LAST_PASS64, LATER32, LOADER32,
     PASSES32, WORLD32,
 )
 from autofit_hook.loaders import Loaders
@@ -182,6 +182,7 @@ class Passes(object):
             self.channel.put32(PASSES32, min(passes, 0xFFFFFFFF))
             self.channel.put32(BATCHES32, min(batches, 0xFFFFFFFF))
             self.channel.put32(LOADER32, min(self.loaders.rows, 0xFFFFFFFF))
+            self.channel.put32(DATA32, min(self.loaders.data, 0xFFFFFFFF))
             self.channel.put32(WORLD32, world_size())
 
 

@@ -20,7 +20,7 @@ SIM_OLD = os.path.join(BUILD, "sim_old")
 PRELOAD = os.path.join(BUILD, "libautofit_preload.so")
 PATIENCE = 600
 
-OFFSET = 36864
+OFFSET = 40960
 MAGIC = 0x4D544946545541
 VERSION = 1
 DEVICES = 16
