@@ -389,6 +389,32 @@ static const struct reading readings[] = {
 	      "global_batch_size = 512\nmicro_batch_size = 8\n"
 	      "accum = global_batch_size // micro_batch_size\n",
 	      "? add --micro-flag t.py:2 --global-flag t.py:1"),
+	/* What a decorator hands to a function is not known by its default. */
+	PLAIN("python t.py",
+	      "@bind(without_prefix=True)\ndef train(batch_size: int = 12):\n"
+	      "    fit(DataLoader(ds, batch_size=batch_size))\ntrain()\n",
+	      "? no batch size is found"),
+	PLAIN("python t.py",
+	      "@no_grad()\ndef draw(batch_size: int = 16):\n    pass\n"
+	      "def train(batch_size: int = 12):\n    pass\ntrain()\n",
+	      "12 x 1 x 1"),
+	HINTED("python t.py",
+	       "@bind(without_prefix=True)\ndef train(batch_size: int = 12):\n"
+	       "    fit(DataLoader(ds, batch_size=batch_size))\ntrain()\n",
+	       "12 x 1 x 1", .micro_flag = "t.py:2"),
+	/* A batch of a config file that is divided by ranks and passes. */
+	{ "torchrun --nproc-per-node 4 t.py a.yaml",
+	  "micro = global_batch_size // (world_size * grad_accum_steps)\n",
+	  "2 x 2 x 4",
+	  "a.yaml",
+	  "global_batch_size: 16\ngrad_accum_steps: 2\n",
+	  { 0 } },
+	{ "torchrun --nproc-per-node 4 t.py a.yaml",
+	  "micro = global_batch_size // world_size\n",
+	  "4 x 2 x 4",
+	  "a.yaml",
+	  "global_batch_size: 16\ngrad_accum_steps: 2\n",
+	  { 0 } },
 	/* What is an argument of a call that trains nothing. */
 	PLAIN("python t.py",
 	      "score = pipeline('sentiment', top_k=2, batch_size=256)\n",

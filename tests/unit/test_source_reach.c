@@ -24,7 +24,11 @@ static const char module[] = "import argparse\n"
 			     "    pass\n"
 			     "class D: pass\n"
 			     "c = 8\n"
-			     "def c(): pass\n";
+			     "def c(): pass\n"
+			     "e['f'] = F(\n"
+			     "  g=8)\n"
+			     "class F: pass\n"
+			     "h = i.F()\n";
 
 static const struct row {
 	const char *name, *user, *reached;
@@ -37,6 +41,8 @@ static const struct row {
 	  "\n\n\n\n\n\n\n\n\n\n\ndef c(): pass\n" },
 	{ "all, as far as it is named", "from m import *\nD()",
 	  "\n\n\n\n\n\n\n\n\nclass D: pass\n" },
+	{ "a class, and what is made of it", "from m import F",
+	  "\n\n\n\n\n\n\n\n\n\n\n\ne['f'] = F(\n  g=8)\nclass F: pass\n" },
 	{ "of what came back of it", "from m import e\ne().c()", NULL },
 	{ "named in a comment and in a text", "import m\n# m.c()\n'm.c'",
 	  NULL },

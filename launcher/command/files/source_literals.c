@@ -33,6 +33,7 @@ struct source_literals {
 	const char *brackets[CALLS_MAX]; /* those that are open */
 	const char *statement;           /* where it begins; NULL: not yet */
 	bool is_def;                     /* its brackets hold parameters */
+	bool decorates, is_decorated;    /* it is "@bind()"; is below one */
 };
 
 /* The last word of what is left of "=": self.val_loader; "": there is none. */
@@ -50,7 +51,8 @@ static size_t target_length(const struct source_literals *at)
 
 /*
  * The literal is an argument of a call that trains nothing: data.map(f,
- * batch_size=1000), pipeline("sentiment-analysis", batch_size=256).
+ * batch_size=1000), pipeline("sentiment-analysis", batch_size=256). What a
+ * decorator hands to a function may be another number than its default.
  */
 bool source_literal_is_of_other(const struct source_literal *literal)
 {
@@ -64,6 +66,8 @@ bool source_literal_is_of_other(const struct source_literal *literal)
 	int depth = at->cursor.depth;
 	const char *end, *name;
 
+	if (literal->is_parameter && at->is_decorated)
+		return true;
 	if (depth < 1 || depth > CALLS_MAX)
 		return false;
 	end = name = at->brackets[depth - 1];
@@ -257,6 +261,8 @@ static void literals_begin(struct source_literals *at)
 
 	at->statement = at->cursor.at;
 	at->is_def = false;
+	at->is_decorated = at->decorates;
+	at->decorates = *at->statement == '@';
 	while (at->block_count > 0 &&
 	       at->blocks[at->block_count - 1].indent >= indent)
 		at->block_count--;

@@ -35,7 +35,8 @@ void source_literals_visit(const char *text, source_literal_visit *visit,
 
 /* Within a visit: does what it stands in speak of an evaluation? */
 bool source_literal_is_aside(const struct source_literal *literal);
-/* Within a visit: is it an argument of a call that trains nothing? */
+/* Within a visit: is it an argument of a call that trains nothing, or the
+ * default of a function with a decorator, which may set another? */
 bool source_literal_is_of_other(const struct source_literal *literal);
 
 #endif

@@ -385,14 +385,15 @@ static enum command_outcome alone_of_file(struct recognition *r,
 	return knob_by_key_find(r, KNOB_GLOBAL, batch->key);
 }
 
-static enum command_outcome two_domains_of_file(const struct recognition *r,
-						const struct setting *global,
-						const struct setting *like)
+/* Of a larger batch alone; like: what may be one of another domain; NULL. */
+static enum command_outcome global_of_file(struct recognition *r,
+					   const struct setting *global,
+					   const struct setting *like)
 {
 	char name[BRIEF_MAX], other[BRIEF_MAX];
 
-	if (!global || !like || !name_is_counterpart(global->key, like->key))
-		return COMMAND_OK;
+	if (!like || !name_is_counterpart(global->key, like->key))
+		return alone_of_file(r, global);
 	(void)argument_brief(name, global->key);
 	(void)argument_brief(other, like->key);
 	return not_recognised(r,
@@ -423,8 +424,7 @@ enum command_outcome knob_pair_in_file_find(struct recognition *r)
 	     (globals == 1 && knob_scope_is_part(global->value, batch->value))))
 		return alone_of_file(r, batch);
 	if (globals == 1 && micros + batches == 0)
-		return two_domains_of_file(r, global,
-					   keys.first[OPTION_BATCH_LIKE]);
+		return global_of_file(r, global, keys.first[OPTION_BATCH_LIKE]);
 	if (micros + batches + globals != 2 || micros == 2 || batches == 2 ||
 	    globals == 2)
 		return COMMAND_OK;

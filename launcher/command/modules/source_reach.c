@@ -11,10 +11,12 @@
 /* Functions and classes of one module. */
 #define BLOCKS_MAX 512
 
-/* A function or a class at the beginning of a line, with its decorators; or a
- * flag of absl, which the import itself declares. */
+/* A function or a class at the beginning of a line, with its decorators; what
+ * is made by one, by its name; or a flag of absl, which the import itself
+ * declares.
+ */
 struct reach_block {
-	struct span name; /* of a flag: empty */
+	struct span name; /* comes first, to sort by it; of a flag: empty */
 	struct span text;
 	bool is_reached, is_read;
 };
@@ -34,10 +36,9 @@ static int compare_spans(struct span a, struct span b)
 	return order ? order : (a.length > b.length) - (a.length < b.length);
 }
 
-static int reach_compare_names(const void *a, const void *b)
+static int reach_compare_words(const void *a, const void *b)
 {
-	return compare_spans(((const struct reach_block *)a)->name,
-			     ((const struct reach_block *)b)->name);
+	return compare_spans(*(const struct span *)a, *(const struct span *)b);
 }
 
 /* The name behind "def " or "class " at the beginning of a line. */
@@ -80,26 +81,20 @@ static const char *reach_next_line(const char *at, const char *end)
 	return end;
 }
 
-static const char *skip_dotted(const char *at, const char *end)
+/* "Config" of a["b"] = Config(, "f.g" of f.g(; of no bytes: no call. */
+static struct span called_name(const char *line, const char *end)
 {
-	while (at < end && (pytext_is_word(*at) || *at == '.'))
-		at++;
-	return at;
-}
+	const char *stop = memchr(line, '\n', (size_t)(end - line));
+	const char *equals =
+		memmem(line, (size_t)((stop ? stop : end) - line), " = ", 3);
+	struct span name = { equals ? equals + 3 : line, 0 };
 
-/* flags.DEFINE_integer( at the beginning of a line, or behind a name and "=" */
-static bool declares_flag(const char *line, const char *end)
-{
-	static const char mark[] = "DEFINE_", equals[] = " = ";
-	const char *behind = skip_dotted(line, end);
-
-	if ((size_t)(end - behind) > strlen(equals) &&
-	    memcmp(behind, equals, strlen(equals)) == 0) {
-		line = behind + strlen(equals);
-		behind = skip_dotted(line, end);
-	}
-	return behind < end && *behind == '(' &&
-	       memmem(line, (size_t)(behind - line), mark, strlen(mark));
+	while (span_end(name) < end &&
+	       (pytext_is_word(*span_end(name)) || *span_end(name) == '.'))
+		name.length++;
+	if (span_end(name) == end || *span_end(name) != '(')
+		name.length = 0;
+	return name;
 }
 
 static void blocks_find(struct reach *reach, const char *text, const char *end)
@@ -109,13 +104,16 @@ static void blocks_find(struct reach *reach, const char *text, const char *end)
 
 	for (const char *line = text; line < end;
 	     line = reach_next_line(line, end)) {
-		bool is_flag = declares_flag(line, end);
+		struct span called = called_name(line, end);
+		bool is_flag = memmem(called.at, called.length, "DEFINE_", 7);
 		struct span name;
 
 		if (strchr(" \t\r\n#)", *line))
 			continue;
 		name = is_flag ? (struct span){ line, 0 }
 			       : block_name(line, end);
+		if (!is_flag && !name.length && called.at > line)
+			name = called;
 		if (open)
 			open->text.length = (size_t)(line - open->text.at);
 		open = NULL;
@@ -131,7 +129,7 @@ static void blocks_find(struct reach *reach, const char *text, const char *end)
 		start = NULL;
 	}
 	qsort(reach->blocks, reach->count, sizeof(*reach->blocks),
-	      reach_compare_names);
+	      reach_compare_words);
 }
 
 /* All blocks of that name. */
@@ -151,11 +149,6 @@ static void reach_name(struct reach *reach, struct span name)
 	       compare_spans(reach->blocks[low].name, name) == 0;
 	     low++)
 		reach->blocks[low].is_reached = true;
-}
-
-static int reach_compare_words(const void *a, const void *b)
-{
-	return compare_spans(*(const struct span *)a, *(const struct span *)b);
 }
 
 /* "*", which comes before all words, is any. */
