@@ -258,20 +258,24 @@ static int64_t ranks_of_setting(const struct settings *settings, size_t k)
 		       : list_counts(settings, k);
 }
 
-/* The first number of ranks at the top of a config file, or 0. */
+/* The first number of ranks in a config file, or 0. A one beside another counts
+ * something else, as WORLD_SIZE: 1 of one node does. */
 static int64_t ranks_in_files(const struct command *command)
 {
+	int64_t said = 0;
+
 	for (size_t i = 0; i < command->file_count; i++) {
 		const struct settings *settings = command->files[i].settings;
 
 		for (size_t k = 0; k < settings->count; k++) {
 			int64_t count = ranks_of_setting(settings, k);
 
-			if (count > 0 && count <= RANKS_OF_WORDS_MAX)
+			if (count > 1 && count <= RANKS_OF_WORDS_MAX)
 				return count;
+			said = count == 1 ? count : said;
 		}
 	}
-	return 0;
+	return said;
 }
 
 int64_t ranks_said(const struct recognition *r)
