@@ -37,13 +37,9 @@ static bool quotes_launcher(const char *text)
 /* It makes a command of a launcher, and starts that. */
 static bool starts_launcher(const char *text)
 {
-	static const char *const calls[] = { "subprocess", "os.system",
-					     "Popen(" };
-	bool found = false;
-
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		found |= strstr(text, calls[i]) != NULL;
-	return found && quotes_launcher(text);
+	return (strstr(text, "subprocess") || strstr(text, "os.system") ||
+		strstr(text, "Popen(")) &&
+	       quotes_launcher(text);
 }
 
 /* A source_share_visit. */

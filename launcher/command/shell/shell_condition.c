@@ -292,7 +292,7 @@ void shell_pattern_add(struct shell_level *level, const char *pattern,
 			return;
 		}
 	if (strlen(level->subject) == length &&
-		 memcmp(level->subject, pattern, length) == 0)
+	    memcmp(level->subject, pattern, length) == 0)
 		level->truth = SHELL_TRUE;
 }
 
