@@ -412,10 +412,21 @@ static const struct row script_rows[] = {
 	  "BS=8\nA=1\nif [ $BS -gt 4 ]; then A=2; fi\npython t.py $A",
 	  { NULL },
 	  "> s:python s:t.py s?:$A" },
+	/* Numbers of other things are known; what follows from one that is
+	 * written anew is read again. */
 	{ { "bash", "t.sh", "8" },
 	  "A=1\nif [ $1 = 8 ]; then A=2; fi\npython t.py $A",
 	  { NULL },
-	  "> s:python s:t.py s?:$A" },
+	  "> s:python s:t.py s:2" },
+	{ { "bash", "t.sh" },
+	  "N=${N:-8}\nif [ $N -lt 8 ]; then A=$N; else A=${A:-8}; fi\n"
+	  "python t.py $A",
+	  { NULL },
+	  "> s:python s:t.py s:8{A@0}" },
+	{ { "bash", "t.sh", "3" },
+	  "case $1 in 3) A=4;; *) A=2;; esac\npython t.py $A",
+	  { NULL },
+	  "> s:python s:t.py s:4" },
 	{ { "bash", "t.sh" },
 	  "W=b\nA=1\nif [[ $W == [ab] ]]; then A=2; fi\n"
 	  "if [[ $W == a && $W == b ]]; then A=2; fi\npython t.py $A",

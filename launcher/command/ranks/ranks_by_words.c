@@ -120,6 +120,16 @@ static bool spawn_names(const struct span *spawned, const struct token *token)
 			  token->name_length - dashes);
 }
 
+static bool option_names_ranks(const struct source_option *option)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < option->names.count; i++)
+		found |= counts_ranks(option->names.items[i],
+				      strlen(option->names.items[i]), false);
+	return found;
+}
+
 /* -d is --devices where the script says so. */
 static bool option_counts_ranks(const struct recognition *r,
 				const struct token *token)
@@ -130,19 +140,8 @@ static bool option_counts_ranks(const struct recognition *r,
 	if (option && option->help && strcasestr(option->help, "node") &&
 	    !strcasestr(option->help, "gpu"))
 		return false;
-	if (counts_ranks(token->name, token->name_length, token->bare))
-		return true;
-	for (size_t i = 0; option && i < option->names.count; i++)
-		if (counts_ranks(option->names.items[i],
-				 strlen(option->names.items[i]), false))
-			return true;
-	return false;
-}
-
-bool ranks_are_processes(const char *text)
-{
-	return strstr(text, "torch.multiprocessing") &&
-	       strstr(text, "Process(");
+	return counts_ranks(token->name, token->name_length, token->bare) ||
+	       (option && option_names_ranks(option));
 }
 
 bool ranks_are_started(const char *text)
@@ -155,7 +154,8 @@ bool ranks_are_started(const char *text)
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
 		if (strstr(text, calls[i]))
 			return true;
-	return ranks_are_processes(text);
+	return strstr(text, "torch.multiprocessing") &&
+	       strstr(text, "Process(");
 }
 
 /* --devices cuda:0 cuda:1: one rank on each, where they are several. */
@@ -258,27 +258,46 @@ static int64_t ranks_of_setting(const struct settings *settings, size_t k)
 		       : list_counts(settings, k);
 }
 
-/* The first number of ranks at the top of a config file, or 0. */
+/* The first number of ranks in a config file, or 0. A one beside another counts
+ * something else, as WORLD_SIZE: 1 of one node does. */
 static int64_t ranks_in_files(const struct command *command)
 {
+	int64_t said = 0;
+
 	for (size_t i = 0; i < command->file_count; i++) {
 		const struct settings *settings = command->files[i].settings;
 
 		for (size_t k = 0; k < settings->count; k++) {
 			int64_t count = ranks_of_setting(settings, k);
 
-			if (count > 0 && count <= RANKS_OF_WORDS_MAX)
+			if (count > 1 && count <= RANKS_OF_WORDS_MAX)
 				return count;
+			said = count == 1 ? count : said;
 		}
+	}
+	return said;
+}
+
+/* --gpus that is not typed, where its default is several; else 0. */
+static int64_t ranks_by_default(const struct source *source)
+{
+	for (size_t i = 0; i < source->option_count; i++) {
+		const struct source_option *option = &source->options[i];
+
+		if (option->kind == SOURCE_INTEGER && option->value > 1 &&
+		    option->value <= RANKS_OF_WORDS_MAX &&
+		    option_names_ranks(option))
+			return option->value;
 	}
 	return 0;
 }
 
 int64_t ranks_said(const struct recognition *r)
 {
-	int64_t typed = ranks_typed(r);
+	int64_t said = ranks_typed(r);
 
-	return typed ? typed : ranks_in_files(r->command);
+	said = said ? said : ranks_in_files(r->command);
+	return said ? said : ranks_by_default(r->source);
 }
 
 /* Trainer(devices=4): a number of the script itself, or 0. */

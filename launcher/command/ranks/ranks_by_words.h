@@ -30,7 +30,5 @@ int64_t ranks_of_variable(const struct recognition *r);
 /* Does the script call what starts ranks, by itself or by a module of its own?
  */
 bool ranks_are_started(const char *text);
-/* Process(target=work) of torch.multiprocessing: one of these calls. */
-bool ranks_are_processes(const char *text);
 
 #endif

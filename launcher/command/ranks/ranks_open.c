@@ -13,18 +13,6 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A module_file_visit. */
-static void note_spawn(void *context, struct named_file *file,
-		       const struct source_import *import)
-{
-	const char *text = strbuf_text(&file->text);
-	bool *found = context;
-
-	(void)import;
-	*found |= (strstr(text, ".spawn(") && strstr(text, "nprocs")) ||
-		  ranks_are_processes(text);
-}
-
 /* "mpirun -np 8" in code, and not in what a text or a comment tells. */
 static bool quotes_launcher(const char *text)
 {
@@ -49,13 +37,9 @@ static bool quotes_launcher(const char *text)
 /* It makes a command of a launcher, and starts that. */
 static bool starts_launcher(const char *text)
 {
-	static const char *const calls[] = { "subprocess", "os.system",
-					     "Popen(" };
-	bool found = false;
-
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		found |= strstr(text, calls[i]) != NULL;
-	return found && quotes_launcher(text);
+	return (strstr(text, "subprocess") || strstr(text, "os.system") ||
+		strstr(text, "Popen(")) &&
+	       quotes_launcher(text);
 }
 
 /* A source_share_visit. */
@@ -79,12 +63,23 @@ static bool multiplies_batch(const char *text)
 	return found;
 }
 
+/* A module_file_visit. */
+static void note_starter(void *context, struct named_file *file,
+			 const struct source_import *import)
+{
+	const char *text = strbuf_text(&file->text);
+	bool *found = context;
+
+	(void)import;
+	*found = *found || ranks_are_started(text) || multiplies_batch(text);
+}
+
 /* launch_job(cfg, train) of a module, whose config names several. */
 static bool module_starts_ranks(const struct recognition *r)
 {
 	bool found = false;
 
-	module_files_visit(r, note_spawn, &found);
+	module_files_visit(r, note_starter, &found);
 	return found;
 }
 

@@ -28,15 +28,6 @@ static bool names_size(const struct shell_reader *reader,
 	       option_class_of(text, length) != OPTION_OTHER;
 }
 
-/* It stays what it is, whatever sizes are tried. */
-static bool field_is_fixed(const struct shell_field *field)
-{
-	if (field->word.is_opaque)
-		return false;
-	return !condition_is_number(field->text) ||
-	       (field->word.origin != WORD_ARGUMENT && !field->word.variable);
-}
-
 static enum shell_truth truth_of(bool holds)
 {
 	return holds ? SHELL_TRUE : SHELL_FALSE;
@@ -114,9 +105,9 @@ static enum shell_truth truth_of_three(const struct shell_reader *reader,
 	for (size_t i = reader->assignments; i < reader->count; i++)
 		if (names_size(reader, reader->words[i]))
 			return SHELL_UNDECIDED;
-	if (word_counts_arguments(reader, at, number) && field_is_fixed(right))
+	if (word_counts_arguments(reader, at, number) && !right->word.is_opaque)
 		return truth_of_numbers(number, relation, right->text);
-	if (!field_is_fixed(left) || !field_is_fixed(right) ||
+	if (left->word.is_opaque || right->word.is_opaque ||
 	    reader->fields.items[at + 1].word.is_opaque)
 		return SHELL_UNDECIDED;
 	return *relation == '-'
@@ -272,7 +263,6 @@ void shell_case_begin(const struct shell_reader *reader,
 	level->has_subject = word->count == 1 && !field->word.is_opaque &&
 			     !names_size(reader, written) &&
 			     strlen(field->text) < sizeof(level->subject);
-	level->subject_varies = level->has_subject && !field_is_fixed(field);
 	if (level->has_subject)
 		memcpy(level->subject, field->text, strlen(field->text) + 1);
 }
@@ -301,10 +291,8 @@ void shell_pattern_add(struct shell_level *level, const char *pattern,
 				level->truth = SHELL_UNDECIDED;
 			return;
 		}
-	if (level->subject_varies && strspn(pattern, "-0123456789") >= length)
-		level->truth = SHELL_UNDECIDED;
-	else if (strlen(level->subject) == length &&
-		 memcmp(level->subject, pattern, length) == 0)
+	if (strlen(level->subject) == length &&
+	    memcmp(level->subject, pattern, length) == 0)
 		level->truth = SHELL_TRUE;
 }
 

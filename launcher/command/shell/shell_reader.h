@@ -89,7 +89,6 @@ struct shell_level {
 	bool is_decided; /* one was taken, if this is reached */
 	bool is_open;    /* of one it is not known */
 	bool has_subject;
-	bool subject_varies; /* it is a number, and may become another */
 	char subject[SHELL_SUBJECT_MAX]; /* CASE: the word */
 	/* BRACE: the definition of a function, which is passed over. */
 	bool is_definition;
