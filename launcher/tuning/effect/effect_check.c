@@ -82,12 +82,27 @@ static bool rows_equal_size(const struct effect_check_facts *facts,
 	return true;
 }
 
+/* Another size saw the very same, so that it is the size of that by chance. */
+static bool is_seen_twice(const struct trial *trials, size_t count,
+			  const struct trial *trial)
+{
+	for (size_t i = 0; i < count; i++)
+		if (trials[i].micro_batch != trial->micro_batch &&
+		    trials[i].input_rows == trial->input_rows &&
+		    trials[i].seen_accum == trial->seen_accum &&
+		    trials[i].loader_rows == trial->loader_rows)
+			return true;
+	return false;
+}
+
 /* So do all passes of a step, which take each micro-batch in pieces: of one
  * that a loader was told, or of another step than the command's own. */
 static bool pieces_make_size(const struct effect_check_facts *facts,
+			     const struct trial *trials, size_t count,
 			     const struct trial *trial)
 {
 	return trial_step_is_whole(trial) &&
+	       !is_seen_twice(trials, count, trial) &&
 	       (trial->loader_rows == trial->micro_batch ||
 		count_product(trial->micro_batch, trial->grad_accum) !=
 			count_product(facts->own_micro, facts->own_accum));
@@ -285,7 +300,7 @@ struct effect_check effect_check_judge(const struct effect_check_facts *facts,
 		if (is_written && !rests_on_output &&
 		    (effect_check_is_printed(facts, trial) ||
 		     rows_equal_size(facts, trials, count, trial) ||
-		     pieces_make_size(facts, trial)))
+		     pieces_make_size(facts, trials, count, trial)))
 			check.state = EFFECT_SHOWN;
 	}
 	if (check.witness)
