@@ -37,9 +37,10 @@ class Loaders(object):
         self.iterators = [self.ref(each) for each in found]
         at_work = [each for each in found if each._num_yielded]
         for each in at_work:
-            rows, data = rows_given(each._index_sampler)
-            if rows:
-                self.rows, self.data = rows, data
+            self.rows = rows_given(each._index_sampler) or self.rows
+        # Of training and validation the most: some may be at work for long.
+        data = [samples_of(each._index_sampler) for each in at_work]
+        self.data = max(data) if data and all(data) else 0
         self.are_in_order = bool(at_work) and all(
             is_in_order(each) for each in at_work
         )
@@ -56,15 +57,19 @@ class Loaders(object):
 
 
 def rows_given(batches):
-    """Of a whole batch, where there are as many, and of all; 0: not known."""
+    """Of a whole batch, where there are as many; 0: not known."""
     size = getattr(batches, "batch_size", None)
     if type(size) is not int or size < 1:
-        return 0, 0
+        return 0
+    return min(size, samples_of(batches) or size)
+
+
+def samples_of(batches):
+    """All that there are; 0: not known."""
     try:
-        data = len(batches.sampler)
+        return len(batches.sampler)
     except Exception:
-        return size, 0
-    return min(size, data), data
+        return 0
 
 
 def is_in_order(iterator):
