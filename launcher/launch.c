@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/match.h"
 #include "configs/records/record.h"
 #include "configs/secrets/secrets.h"
 #include "launcher/admission/preconditions.h"
@@ -32,6 +33,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Batch size by its value, accumulation by its value, one of them taken back.
  */
@@ -62,6 +64,11 @@ static char *what_is_meant(const struct strlist *command)
 	if (strchr(word, '=') && command->count > 1)
 		return xstrdup("; a variable stands in front of autofit, or "
 			       "behind env");
+	if (!strchr(word, '/') && access(word, F_OK) == 0)
+		return xasprintf("; of the file here write: %s%s",
+				 text_ends_with(word, ".py") ? "python "
+							     : "./",
+				 word);
 	meant = strchr(word, '/') ? NULL : subcommand_suggestion(word);
 	return meant ? xasprintf("; did you mean autofit %s?", meant)
 		     : xstrdup("");

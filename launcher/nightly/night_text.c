@@ -77,9 +77,9 @@ void night_markdown(const struct night *night, struct strbuf *out)
 	for (size_t i = 0; i < night->count; i++)
 		look += night_needs_look(&night->rows[i]);
 	strbuf_addf(out,
-		    "# Recommended batch sizes\n\n%zu jobs, %zu to look "
+		    "# Recommended batch sizes\n\n%zu job%s, %zu to look "
 		    "at.%s\n\n",
-		    night->count, look,
+		    night->count, night->count == 1 ? "" : "s", look,
 		    night->finished ? "" : " The night is not over.");
 	strbuf_adds(out, "| job | device | change | micro | accum | ranks | "
 			 "peak | limit | samples/s | against yours | why |\n"

@@ -88,7 +88,8 @@ static void add_last_line(const struct night_run *run, struct strbuf *out,
 		not_run += row->state == NIGHT_NOT_RUN;
 		*look += night_needs_look(row);
 	}
-	strbuf_addf(out, "autofit: %zu jobs:", run->now.count);
+	strbuf_addf(out, "autofit: %zu job%s:", run->now.count,
+		    run->now.count == 1 ? "" : "s");
 	for (int change = CHANGE_SAME; change <= CHANGE_FAILING; change++)
 		if (counts[change])
 			strbuf_addf(

@@ -61,7 +61,7 @@ int option_truth(const char *value, bool *truth, struct error *err)
 		*truth = rows[i].truth;
 		return 0;
 	}
-	return error_set(err, -EINVAL, "'%.64s' is not 1 or 0", value);
+	return error_set(err, -EINVAL, "'%.64s' is not yes or no", value);
 }
 
 static int set_flag(const struct option_row *row, struct options *options,

@@ -141,7 +141,8 @@ static void add_summary(struct strbuf *out, const struct night *night)
 
 	for (size_t i = 0; i < night->count; i++)
 		look += night_needs_look(&night->rows[i]);
-	strbuf_addf(out, "%zu jobs, %zu to look at", night->count, look);
+	strbuf_addf(out, "%zu job%s, %zu to look at", night->count,
+		    night->count == 1 ? "" : "s", look);
 	if (night->started > 0 && gmtime_r(&started, &day) &&
 	    strftime(date, sizeof(date), "%Y-%m-%d %H:%M UTC", &day))
 		strbuf_addf(out, "; began %s", date);

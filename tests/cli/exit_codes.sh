@@ -109,6 +109,14 @@ for word in esitmate tnue hlep; do
 	like "$word: what is meant" "$err" 'did you mean autofit (estimate|tune|help)[?]'
 done
 
+# A file of this folder is none that the shell finds.
+run "$AUTOFIT" -- plain-file train.py
+like 'a file here: how it is started' "$err" 'write: \./plain-file$'
+touch train-this.py
+run "$AUTOFIT" -- train-this.py --batch-size 4
+is 'a script here' "$status" 127
+like 'a script here: how it is started' "$err" 'write: python train-this\.py$'
+
 # A command in quotes is one word.
 run "$AUTOFIT" -- 'python3 train.py --batch-size 4'
 is 'a command in quotes' "$status" 127

@@ -17,7 +17,7 @@ GOOD = "[job good]\ncommand = ./mark\n"
 # (what, text before the good job, line, what is wrong, remedy)
 ROWS = [
     ("unknown section", "[jobs]\na = b\n", 1, r"no section is called \[jobs\]",
-     r"write \[job jobs\]"),
+     r"write \[nightly\], .*or \[job NAME\]"),
     ("key before a section", "device = host\n", 1, "before the first section",
      r"begin with \[nightly\]"),
     ("no name", "[job ]\ncommand = true\n", 1, r"no section|no name",
@@ -33,7 +33,10 @@ ROWS = [
     ("defaults twice", "[defaults]\ndevice = host\n[job a]\ncommand = true\n"
      "[defaults]\ndevice = host\n", 5, "there twice", "remove one"),
     ("a key twice", "[job a]\ncommand = true\ncommand = false\n", 3,
-     r"'command' is there twice \(line 2\)", "keep one"),
+     r"'command' is there twice in \[job a\] \(line 2\)", "keep one"),
+    ("a name twice in a row", "[job a]\ncommand = true\n[job a]\n"
+     "command = true\n", 4, r"twice in \[job a\] \(line 2\)",
+     "rename a section"),
     ("no command", "[job a]\ndevice = host\n", 1, "has no command",
      "add command"),
     ("an empty section", "[job a]\n\n", 1, "is empty", "add command"),
@@ -49,6 +52,10 @@ ROWS = [
      "name a script"),
     ("a variable", "[job a]\ncommand = true --out $HOME/x\n", 2,
      r"\$HOME is for a shell", "sh -c"),
+    ("a folder of a user", "[job a]\ncommand = true --out ~/x\n", 2,
+     "'~' is for a shell", "write the path"),
+    ("a variable in front", "[job a]\ncommand = A=1 true\n", 2,
+     "A=1: No such", "environment = NAME=value"),
     ("a command inside", "[job a]\ncommand = true $(date)\n", 2,
      "is for a shell", "sh -c"),
     ("an open quote", "[job a]\ncommand = true 'x\n", 2, "command: ",
@@ -77,7 +84,7 @@ ROWS = [
      "environment = AUTOFIT_MEMORY=8G\n", 3, "is autofit's own",
      "as a key of the job"),
     ("required", "[job a]\ncommand = true\nrequired = maybe\n", 3,
-     "'maybe' is not 1 or 0", "yes or no"),
+     "'maybe' is not", "yes or no"),
     ("unknown key", "[job a]\ncommand = true\nflavour = vanilla\n", 3,
      "unknown key 'flavour'", "options of autofit tune"),
     ("a slip in a key", "[job a]\ncommand = true\ncomand = true\n", 3,

@@ -540,7 +540,7 @@ static const struct {
 	  "--completion: 'csh' is not bash, zsh or fish" },
 	{ "x", "AUTOFIT_ISOLATION=none", "AUTOFIT_ISOLATION: 'none'" },
 	{ "x", "AUTOFIT_MEMORY=junk", "AUTOFIT_MEMORY: 'junk'" },
-	{ "x", "AUTOFIT_FRESH=maybe", "AUTOFIT_FRESH: 'maybe' is not 1 or 0" },
+	{ "x", "AUTOFIT_FRESH=maybe", "AUTOFIT_FRESH: 'maybe' is not yes or no" },
 	{ "x", "AUTOFIT_PROBE_STEPS=0", "AUTOFIT_PROBE_STEPS: '0'" },
 };
 
@@ -865,7 +865,7 @@ static const struct file_row file_rows[] = {
 	{ "a wrong value in the second", "x", NULL, "max-micro = 5\n",
 	  "probe_steps = 0\n", NULL, "b.ini:1: probe-steps: '0' is not" },
 	{ "a wrong flag", "x", NULL, "fresh = maybe\n", NULL, NULL,
-	  "a.ini:1: fresh: 'maybe' is not 1 or 0" },
+	  "a.ini:1: fresh: 'maybe' is not yes or no" },
 	{ "a wrong item", "x", NULL, "probe-env = A=1\nprobe-env = B\n", NULL,
 	  NULL, "a.ini:2: probe-env: 'B' is not NAME=value" },
 	{ "no entry", "x", NULL, "max-micro\n", NULL, NULL, "a.ini:1: " },

@@ -57,6 +57,11 @@ int job_words(const char *text, struct strlist *words, struct strbuf *why)
 				    text + token.span.start);
 			return -EINVAL;
 		}
+		if (text[token.span.start] == '~') {
+			strbuf_adds(why, "'~' is for a shell: write the path "
+					 "of the folder");
+			return -EINVAL;
+		}
 		if (take_word(text, &token, words, why) < 0)
 			return -EINVAL;
 	}

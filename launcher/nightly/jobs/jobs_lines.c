@@ -92,10 +92,10 @@ static enum section section_kind(struct jobs_reader *reader,
 				     "NAME]"));
 	else if (kind == SECTION_NONE)
 		jobs_mistake(reader, line,
-			     xasprintf("no section is called [%s]: write [job "
-				       "%s], [type NAME], [nightly] or "
-				       "[defaults]",
-				       section, section));
+			     xasprintf("no section is called [%s]: write "
+				       "[nightly], [defaults], [type NAME] or "
+				       "[job NAME]",
+				       section));
 	else if (name && !is_job_name(name))
 		jobs_mistake(reader, line,
 			     xasprintf("'%s' is no name of a job or type: "
@@ -184,9 +184,10 @@ static void jobs_take_key(struct jobs_reader *reader,
 	if (there) {
 		jobs_mistake(
 			reader, entry->line,
-			xasprintf("'%s' is there twice (line %u): keep one, "
-				  "or give more values on indented lines",
-				  entry->key, there->line));
+			xasprintf("'%s' is there twice in [%s] (line %u): keep "
+				  "one, give more values on indented lines, or "
+				  "rename a section that is there twice",
+				  entry->key, entry->section, there->line));
 		return;
 	}
 	if (strcmp(entry->key, "command") == 0 &&
