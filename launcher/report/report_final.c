@@ -301,13 +301,56 @@ static void final_nothing(struct strbuf *out, const struct report_style *style,
 	final_add_tail(out, style, result);
 }
 
-/* The last lines of it: an error says at its end what it is. */
-static void add_last_lines(struct strbuf *out, const char *text,
-			   size_t lines_max)
+/* The beginning of its first line, which says what the error is, and the rest
+ * whole. */
+static void add_cut(struct strbuf *out, const struct report_style *style,
+		    const char *text, size_t lines_max)
 {
-	for (size_t count = text_newlines(text); count > lines_max; count--)
-		text = strchr(text, '\n') + 1;
-	strbuf_adds(out, text);
+	size_t length = strcspn(text, "\n");
+	struct strbuf first = STRBUF_INIT, error = STRBUF_INIT;
+	struct strbuf rest = STRBUF_INIT;
+	const char *end;
+	size_t lines;
+
+	strbuf_add(&first, text, length);
+	words_block(&error, style, strbuf_text(&first));
+	words_block(&rest, style, text[length] ? text + length + 1 : NULL);
+	lines = text_newlines(strbuf_text(&rest));
+	lines = lines_max > lines + 2 ? lines_max - lines : 2;
+	for (end = strbuf_text(&error); lines && *end; lines--)
+		end = strchr(end, '\n') + 1;
+	strbuf_add(out, strbuf_text(&error),
+		   (size_t)(end - strbuf_text(&error)));
+	strbuf_adds(out, strbuf_text(&rest));
+	strbuf_release(&first);
+	strbuf_release(&error);
+	strbuf_release(&rest);
+}
+
+/* Its last lines, as many as there is room for: an error says at its end what
+ * it is, and a hint may follow. */
+static void add_last_lines(struct strbuf *out, const struct report_style *style,
+			   const char *text, size_t lines_max)
+{
+	struct strbuf block = STRBUF_INIT;
+	const char *next = text;
+
+	while (*next) {
+		text = next;
+		next = strchrnul(text, '\n');
+		next += *next == '\n';
+		strbuf_reset(&block);
+		words_block(&block, style, text);
+		if (text_newlines(strbuf_text(&block)) <= lines_max) {
+			strbuf_adds(out, strbuf_text(&block));
+			break;
+		}
+		if (!*next || strncmp(next, "hint: ", strlen("hint: ")) == 0) {
+			add_cut(out, style, text, lines_max);
+			break;
+		}
+	}
+	strbuf_release(&block);
 }
 
 static void final_failed(struct strbuf *out, const struct report_style *style,
@@ -316,7 +359,6 @@ static void final_failed(struct strbuf *out, const struct report_style *style,
 	const char *message = result->message ? result->message : "";
 	size_t length = strcspn(message, "\n");
 	struct strbuf first = STRBUF_INIT, head = STRBUF_INIT;
-	struct strbuf block = STRBUF_INIT;
 	size_t lines;
 
 	strbuf_add(&first, message, length);
@@ -326,16 +368,13 @@ static void final_failed(struct strbuf *out, const struct report_style *style,
 				   "cause)"
 				 : "your command failed",
 			 strbuf_text(&first));
-	words_block(&block, style,
-		    message[length] ? message + length + 1 : NULL);
 	lines = text_newlines(strbuf_text(&head));
 	strbuf_adds(out, strbuf_text(&head));
-	add_last_lines(out, strbuf_text(&block),
+	add_last_lines(out, style, message[length] ? message + length + 1 : "",
 		       lines < FAILURE_LINES ? FAILURE_LINES - lines : 1);
 	add_log(out, style, result);
 	strbuf_release(&first);
 	strbuf_release(&head);
-	strbuf_release(&block);
 }
 
 static void final_message(struct strbuf *out, const struct report_style *style,

@@ -249,6 +249,18 @@ static void change_long_message(struct result *result)
 				  "\nsix\nseven\nhint: look\n");
 }
 
+/* Wider than the lines that it may have. */
+static void change_wide_message(struct result *result)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	strbuf_adds(&text, "exit status 2\nusage: a.py\na.py: error: refused");
+	for (int i = 0; i < 60; i++)
+		strbuf_adds(&text, " 'a-choice'");
+	strbuf_adds(&text, " 'the-last'\nhint: look\n");
+	result->message = strbuf_detach(&text);
+}
+
 static void change_limit(struct result *result)
 {
 	result->message = xstrdup("stopped after 1 probe (--max-probes 1)");
@@ -361,6 +373,10 @@ static const struct {
 	{ "failed with many words", OUTCOME_COMMAND_FAILED, change_long_message,
 	  "autofit: your command failed: exit status 1 four five six seven "
 	  "hint: look log /l/3.log|!three" },
+	{ "failed with one wide line", OUTCOME_COMMAND_FAILED,
+	  change_wide_message,
+	  "your command failed: exit status 2 a.py: error: refused 'a-choice'|"
+	  "'a-choice' hint: look log /l/3.log|!usage|!the-last" },
 	{ "not recognised", OUTCOME_NOT_RECOGNISED, change_no_probes,
 	  "autofit: why|!--micro-flag" },
 	{ "not recognised, told", OUTCOME_NOT_RECOGNISED, change_offers,
