@@ -177,7 +177,7 @@ def what_is_not_run_is_no_fit(place):
     """Programs that make what is too large for them smaller, or leave it out."""
     for meaning, why in (("smaller", "makes its passes smaller by itself"),
                          ("left_out", "steps without a gradient"),
-                         ("few_rows", "its data loader gives no more"),
+                         ("few_rows", "its data loader has 24 samples"),
                          ("at_most", "16 rows in a pass, fewer than it was")):
         got = run(place, meaning, 1, "--batch-size 8 --accum-steps 8")
         if not equal(meaning, got.status, 0):

@@ -6,7 +6,7 @@ import struct
 NAMES = "start train eval save".split()
 
 # Bytes: probes/channel/channel.h.
-HEADER, SLOT = 64, 136
+HEADER, SLOT = 64, 144
 
 
 def phase():
