@@ -97,6 +97,19 @@ static struct span called_name(const char *line, const char *end)
 	return name;
 }
 
+/* Of the block that begins here; a flag has none. */
+static struct span reach_block_name(const char *line, const char *end,
+				    bool *is_flag)
+{
+	struct span called = called_name(line, end);
+	struct span name = { line, 0 };
+
+	*is_flag = memmem(called.at, called.length, "DEFINE_", 7);
+	if (!*is_flag)
+		name = block_name(line, end);
+	return !*is_flag && !name.length && called.at > line ? called : name;
+}
+
 static void blocks_find(struct reach *reach, const char *text, const char *end)
 {
 	const char *start = NULL; /* of the decorators above */
@@ -104,16 +117,12 @@ static void blocks_find(struct reach *reach, const char *text, const char *end)
 
 	for (const char *line = text; line < end;
 	     line = reach_next_line(line, end)) {
-		struct span called = called_name(line, end);
-		bool is_flag = memmem(called.at, called.length, "DEFINE_", 7);
 		struct span name;
+		bool is_flag;
 
 		if (strchr(" \t\r\n#)", *line))
 			continue;
-		name = is_flag ? (struct span){ line, 0 }
-			       : block_name(line, end);
-		if (!is_flag && !name.length && called.at > line)
-			name = called;
+		name = reach_block_name(line, end, &is_flag);
 		if (open)
 			open->text.length = (size_t)(line - open->text.at);
 		open = NULL;
