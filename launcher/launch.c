@@ -66,8 +66,7 @@ static char *what_is_meant(const struct strlist *command)
 			       "behind env");
 	if (!strchr(word, '/') && access(word, F_OK) == 0)
 		return xasprintf("; of the file here write: %s%s",
-				 text_ends_with(word, ".py") ? "python "
-							     : "./",
+				 text_ends_with(word, ".py") ? "python " : "./",
 				 word);
 	meant = strchr(word, '/') ? NULL : subcommand_suggestion(word);
 	return meant ? xasprintf("; did you mean autofit %s?", meant)

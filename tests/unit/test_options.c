@@ -540,7 +540,8 @@ static const struct {
 	  "--completion: 'csh' is not bash, zsh or fish" },
 	{ "x", "AUTOFIT_ISOLATION=none", "AUTOFIT_ISOLATION: 'none'" },
 	{ "x", "AUTOFIT_MEMORY=junk", "AUTOFIT_MEMORY: 'junk'" },
-	{ "x", "AUTOFIT_FRESH=maybe", "AUTOFIT_FRESH: 'maybe' is not yes or no" },
+	{ "x", "AUTOFIT_FRESH=maybe",
+	  "AUTOFIT_FRESH: 'maybe' is not yes or no" },
 	{ "x", "AUTOFIT_PROBE_STEPS=0", "AUTOFIT_PROBE_STEPS: '0'" },
 };
 

@@ -281,11 +281,12 @@ void job_check_program(struct jobs_reader *reader, const struct job *job,
 	if (missing)
 		jobs_mistake(
 			reader, line,
-			xasprintf("command: %s: %s; %s", path ? path : program,
-				  strerror(missing),
-				  missing == EACCES ? "make it executable"
-				  : strchr(program, '=')
-					  ? "write it as environment = NAME=value"
-					  : "install it, or name its path"));
+			xasprintf(
+				"command: %s: %s; %s", path ? path : program,
+				strerror(missing),
+				missing == EACCES ? "make it executable"
+				: strchr(program, '=')
+					? "write it as environment = NAME=value"
+					: "install it, or name its path"));
 	free(path);
 }
