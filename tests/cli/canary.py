@@ -271,6 +271,14 @@ def few_samples(place, title, text, training=STAND_IN):
         equal("%s: %d samples" % (title, micro), verdict, wanted)
     best = answer.result["recommended"]
     equal(title + ": answer", best and best["micro_batch"], 128)
+    if training == TRAINING:
+        # The hook sees the loader, and how many it has.
+        check(title + ": no larger one was tried",
+              "too_big" not in verdicts.values(), answer)
+        holds(title + ": and that is said", " ".join(answer.err.split()),
+                  "larger than 128 was not used: its data loader has 128 "
+                  "samples")
+        return
     check(title + ": some was too big", "too_big" in verdicts.values())
     whys = [p["why"] for p in answer.probes if p["verdict"] == "too_big"]
     check(
