@@ -276,8 +276,7 @@ def few_samples(place, title, text, training=STAND_IN):
         check(title + ": no larger one was tried",
               "too_big" not in verdicts.values(), answer)
         holds(title + ": and that is said", " ".join(answer.err.split()),
-                  "larger than 128 was not used: its data loader has 128 "
-                  "samples")
+              "larger than 128 was not used: its data loader has 128 samples")
         return
     check(title + ": some was too big", "too_big" in verdicts.values())
     whys = [p["why"] for p in answer.probes if p["verdict"] == "too_big"]
