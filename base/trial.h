@@ -117,8 +117,8 @@ struct trial {
 	int64_t input_rows, input_columns;
 	/*
 	 * Micro-steps of one optimizer step, ranks that share the gradients,
-	 * samples of one batch of a data loader and of all its data, as the
-	 * step hook saw them.
+	 * samples of one batch of a data loader, and all that one has (of
+	 * several the most), as the step hook saw them.
 	 */
 	int64_t seen_accum, seen_ranks, loader_rows, data_rows;
 	int64_t printed_sizes_micro, printed_sizes_accum,

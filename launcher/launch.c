@@ -33,7 +33,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 /* Batch size by its value, accumulation by its value, one of them taken back.
  */
@@ -57,6 +57,7 @@ static char *what_is_meant(const struct strlist *command)
 {
 	const char *word = command->items[0];
 	const char *meant;
+	struct stat info;
 
 	if (command->count == 1 && strchr(word, ' '))
 		return xstrdup("; that is one word: leave out the quotes "
@@ -64,7 +65,8 @@ static char *what_is_meant(const struct strlist *command)
 	if (strchr(word, '=') && command->count > 1)
 		return xstrdup("; a variable stands in front of autofit, or "
 			       "behind env");
-	if (!strchr(word, '/') && access(word, F_OK) == 0)
+	if (!strchr(word, '/') && stat(word, &info) == 0 &&
+	    S_ISREG(info.st_mode))
 		return xasprintf("; of the file here write: %s%s",
 				 text_ends_with(word, ".py") ? "python " : "./",
 				 word);

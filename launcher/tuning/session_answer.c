@@ -225,19 +225,27 @@ static void fill_split(struct session *session, const struct plan_step *step)
 			   step->micro_batch, step->final_accum);
 }
 
-/* A batch has no more samples than the data have. */
+/* With more samples in its data loader a larger size would be tried. */
 static void add_end_of_data(struct session *session,
 			    const struct plan_step *step)
 {
-	struct record *record = &session->result->record;
-	const struct trial *trial =
-		probe_notes_last(session->trials.notes, step->micro_batch);
-	int64_t data = trial ? plan_view_data(trial) : 0;
+	const struct probe_notes *notes = session->trials.notes;
+	struct trial *trials = probe_notes_trials(notes);
+	struct plan_step more;
+	int64_t data = 0;
 
-	if (data && data < session->plan.problem.max_micro &&
-	    !step->smallest_misfit &&
-	    (session->plan.mode != PLAN_KEEP || record->batch.grad_accum > 1))
-		strlist_addf(&record->caveats,
+	for (size_t i = 0; i < notes->count; i++) {
+		int64_t rows = plan_view_data(&trials[i]);
+
+		if (rows && (!data || rows < data))
+			data = rows;
+		trials[i].data_rows = 0;
+	}
+	more = plan_next(&session->plan, trials, notes->count);
+	free(trials);
+	if (data && more.action == PLAN_PROBE &&
+	    more.micro_batch > step->micro_batch)
+		strlist_addf(&session->result->record.caveats,
 			     "larger than %lld was not used: its data loader "
 			     "has %lld samples",
 			     (long long)step->micro_batch, (long long)data);

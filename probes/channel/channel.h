@@ -136,7 +136,8 @@ struct channel_slot {
 	/* What the first two passes took for a while above what is held behind
 	 * them, where both are of one step; 0: not known. */
 	uint64_t pass_bytes;
-	uint32_t data_rows; /* samples that this loader has; 0: not known */
+	/* Samples of a loader at work, the most of several; 0: not known. */
+	uint32_t data_rows;
 	uint32_t reserved;
 };
 

@@ -136,8 +136,8 @@ static void join_group_apart(void)
 		_exit(0);
 	if (leader < 0 || setpgid(leader, leader) < 0 || setpgid(0, leader) < 0)
 		(void)setpgid(0, 0);
-	if (leader > 0)
-		(void)waitpid(leader, NULL, 0);
+	while (leader > 0 && waitpid(leader, NULL, 0) < 0 && errno == EINTR)
+		continue;
 }
 
 static void isolate(const struct isolation_spec *spec,

@@ -149,7 +149,7 @@ static const struct field_text probe_texts[] = {
 			"seen." },
 	{ "loader_rows", "Samples in a batch of the data loader; 0: not "
 			 "seen." },
-	{ "data_rows", "Samples that the data loader has, of one rank; 0: not "
+	{ "data_rows", "Samples that a data loader has, of one rank; 0: not "
 		       "seen." },
 	{ "echo_micro", "The micro-batch as the program itself printed it; 0: "
 			"it did not." },

@@ -54,6 +54,8 @@ ROWS = [
      r"\$HOME is for a shell", "sh -c"),
     ("a folder of a user", "[job a]\ncommand = true --out ~/x\n", 2,
      "'~' is for a shell", "write the path"),
+    ("a home", "[job a]\ncommand = true --out ~\n", 2,
+     "'~' is for a shell", "write the path"),
     ("a variable in front", "[job a]\ncommand = A=1 true\n", 2,
      "A=1: No such", "environment = NAME=value"),
     ("a command inside", "[job a]\ncommand = true $(date)\n", 2,
@@ -192,7 +194,8 @@ def each_mistake(place):
 def all_at_once(place):
     code, said = ask(place, "[nightly]\nexecutor = pbs\n[defaults]\n"
                      "device = tpu\n[job a]\nmemory = lots\n[job b]\n"
-                     "command = true | x\n" + GOOD)
+                     "command = true | x\n[job c]\n"
+                     "command = true ~a.key.of.hydra\n" + GOOD)
     lines = [l.split(": ", 1)[0] for l in said.splitlines()]
     equal("all at once, in the order of the file", (code, lines[:5]),
           (125, ["jobs.ini:2", "jobs.ini:4", "jobs.ini:5", "jobs.ini:6",

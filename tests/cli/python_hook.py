@@ -47,7 +47,8 @@ TORCH_CASES = (
     "closure_of_three looked_at_twice failing_step deleted proxy around replaced_on_instance parts "
     "per_parameter copied unpickled_first threads workers imported_only "
     "by_hand by_grad by_grad_and_hand scripted by_hand_first shards few_data "
-    "few_steps scaled caught in_order shuffled no_more idle frozen"
+    "few_steps scaled caught in_order shuffled no_more validated idle"
+    " frozen"
 ).split()
 # Always started afresh: the plainest of each kind, what is only seen when a
 # process ends that has imported torch itself, and one that starts another.
@@ -64,9 +65,11 @@ PASSES_BY_HAND = {"by_hand": 5, "by_grad": 5, "by_grad_and_hand": 3}
 PASSES_OF_STEP = {
     "sgd": 1, "shards": 2, "few_data": 4, "few_steps": 4, "scaled": 3,
     "caught": 3, "in_order": 1, "shuffled": 1, "no_more": 1,
+    "validated": 1,
     "idle": 0, "frozen": 1, "closure": 1, "closure_of_three": 3,
     "looked_at_twice": 2,
 }
+DATA_OF = {"no_more": 5, "validated": 20}
 LOOP = "start eval start save start" + " train eval train save train" * 2
 # Case, exit status, phases seen on the way, then of its slot at the end: the
 # phase and the number of out-of-memory errors.
@@ -195,7 +198,7 @@ class Page(object):
         names = (
             "pid flags start steps last retries peak rank phase ooms rows "
             "passes batches loader world group first rest forward same_sizes "
-            "columns later last_pass reserved pass"
+            "columns later last_pass reserved pass data"
         ).split()
         with open(self.path, "rb") as file:
             data = file.read()
@@ -203,7 +206,7 @@ class Page(object):
         found = []
         for slot in range(SLOTS):
             at = HEADER + SLOT * slot
-            values = struct.unpack_from("=IIQQQQQi9IQQHHIQQQ", data, at)
+            values = struct.unpack_from("=IIQQQQQi9IQQHHIQQQI", data, at)
             if values[0]:
                 found.append(dict(zip(names, values)))
         return found
@@ -1115,6 +1118,9 @@ def torch_case(torch, name):
         check(title + ": passes", seen == [(passes, passes)], slots)
         sizes = [slot["loader"] for slot in own if name == "no_more"]
         check(title + ": of its loader", sizes in ([], [5]), slots)
+        if name in DATA_OF:
+            data = [slot["data"] for slot in own]
+            check(title + ": its data", data == [DATA_OF[name]], slots)
         idle = [bool(slot["flags"] & IDLE) for slot in own]
         check(title + ": idle", idle == [name == "idle"], slots)
         frozen = [bool(slot["flags"] & FROZEN) for slot in own]

@@ -453,6 +453,28 @@ def no_more():
     return 3
 
 
+def validated():
+    """A validation's loader stays at work, and has fewer samples."""
+    weight = parameter()
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    first, last = (
+        torch.utils.data.DataLoader(torch.ones(rows, 3), batch_size=2)
+        for rows in (4, 6)
+    )
+    held = [iter(first)]
+    next(held[0])
+    training = torch.utils.data.DataLoader(torch.ones(20, 3), batch_size=2)
+    steps = 0
+    for batch in training:
+        if not steps:
+            held.append(iter(last))
+            next(held[1])
+        (loss_of(weight) * batch.sum()).backward()
+        optimizer.step()
+        steps += 1
+    return steps
+
+
 def frozen():
     """As where a backbone is trained later, by the same optimizer."""
     head, backbone = parameter(), torch.nn.Parameter(torch.ones(2, 2), False)

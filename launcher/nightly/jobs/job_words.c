@@ -38,6 +38,12 @@ static int take_word(const char *text, const struct shell_token *token,
 	return result;
 }
 
+/* ~ or ~/data. */
+static bool is_home(const char *word, size_t length)
+{
+	return *word == '~' && (length == 1 || word[1] == '/');
+}
+
 int job_words(const char *text, struct strlist *words, struct strbuf *why)
 {
 	struct shell_lexer lexer = { .text = text,
@@ -57,7 +63,9 @@ int job_words(const char *text, struct strlist *words, struct strbuf *why)
 				    text + token.span.start);
 			return -EINVAL;
 		}
-		if (text[token.span.start] == '~') {
+		/* Hydra takes a key away by ~key. */
+		if (is_home(text + token.span.start,
+			    token.span.end - token.span.start)) {
 			strbuf_adds(why, "'~' is for a shell: write the path "
 					 "of the folder");
 			return -EINVAL;
