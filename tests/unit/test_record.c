@@ -479,50 +479,53 @@ static void what_a_later_version_adds_is_passed_over(void **state)
 	strbuf_release(&sound);
 }
 
+/* Lines that autofit 0.1.0 did not write. */
+static const char *const later_lines[] = {
+	"isolation = 7:overlay\n",
+	"lowered_from = 64\n",
+	"stamps = 30:0123456789abcdef%20/src/model.py\n",
+	"emulated_as = 16:NVIDIA%20L4%3B%2024%20GB\n",
+	/* Of both probes. */
+	"input_rows = 32\n",
+	"input_rows = 32\n",
+	"limit_bytes = 76000000000\n",
+	"limit_bytes = 76000000000\n",
+	"step_growth_bytes = 524288\n",
+	"step_growth_bytes = 524288\n",
+	"ran_to_end = yes\n",
+	"ran_to_end = yes\n",
+	"is_elsewhere = no\n",
+	"is_elsewhere = yes\n",
+	"gpu = 5:GPU-b\n",
+	"round = 0\n",
+	"round = 4\n",
+	"seen_accum = 3\n",
+	"seen_accum = 3\n",
+	"seen_ranks = 5\n",
+	"seen_ranks = 5\n",
+	"loader_rows = 96\n",
+	"loader_rows = 96\n",
+	"data_rows = 4000\n",
+	"data_rows = 4000\n",
+	"echo_micro = 16\n",
+	"echo_micro = 16\n",
+	"echo_accum = 2\n",
+	"echo_accum = 2\n",
+	"echo_effective = 128\n",
+	"echo_effective = 128\n",
+};
+
 /* As autofit 0.1.0 wrote them. */
 static void records_of_the_version_before_are_read(void **state)
 {
-	static const char *const later[] = {
-		"isolation = 7:overlay\n",
-		"lowered_from = 64\n",
-		"stamps = 30:0123456789abcdef%20/src/model.py\n",
-		"emulated_as = 16:NVIDIA%20L4%3B%2024%20GB\n",
-		/* Of both probes. */
-		"input_rows = 32\n",
-		"input_rows = 32\n",
-		"limit_bytes = 76000000000\n",
-		"limit_bytes = 76000000000\n",
-		"step_growth_bytes = 524288\n",
-		"step_growth_bytes = 524288\n",
-		"ran_to_end = yes\n",
-		"ran_to_end = yes\n",
-		"is_elsewhere = no\n",
-		"is_elsewhere = yes\n",
-		"gpu = 5:GPU-b\n",
-		"round = 0\n",
-		"round = 4\n",
-		"seen_accum = 3\n",
-		"seen_accum = 3\n",
-		"seen_ranks = 5\n",
-		"seen_ranks = 5\n",
-		"loader_rows = 96\n",
-		"loader_rows = 96\n",
-		"data_rows = 4000\n",
-		"data_rows = 4000\n",
-		"echo_micro = 16\n",
-		"echo_micro = 16\n",
-		"echo_accum = 2\n",
-		"echo_accum = 2\n",
-		"echo_effective = 128\n",
-		"echo_effective = 128\n",
-	};
 	struct strbuf text = sound_text(*state);
 	struct error err = ERROR_INIT;
 	char path[SCRATCH_PATH_MAX];
 	struct record record;
 
-	for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++) {
-		struct strbuf without = replaced(&text, later[i], "");
+	for (size_t i = 0; i < sizeof(later_lines) / sizeof(*later_lines);
+	     i++) {
+		struct strbuf without = replaced(&text, later_lines[i], "");
 
 		strbuf_release(&text);
 		text = without;
