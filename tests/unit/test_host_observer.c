@@ -3,6 +3,8 @@
 /* USES base configs probes */
 #include "base/units.h"
 #include "probes/observers/host/host.h"
+#include "probes/observers/host/host_origin.h"
+#include "probes/observers/host/host_process.h"
 #include "probes/observers/host/host_shm.h"
 #include "probes/process/proctree.h"
 
@@ -1077,6 +1079,34 @@ static void a_copy_has_what_it_shares_with_its_origin(void **state)
 	finish(&fixture);
 }
 
+/* Whoever else is a copy at that moment takes a part of each page too. */
+static void a_copy_lacks_no_more_than_others_have(void **state)
+{
+	struct fixture fixture;
+	struct host_origin origin;
+	struct host_process copy;
+	struct host_share share;
+	pid_t program = program_with_copies(&fixture);
+	const pid_t *pids;
+	size_t count;
+
+	(void)state;
+	tell(&fixture, "child write 30");
+	look(&fixture);
+	pids = host_observer_pids(fixture.observer, &count);
+	assert_int_equal(count, 4);
+	assert_int_equal(pids[0], program);
+	host_origin_init(&origin);
+	host_origin_open(&origin, program, pids[1]);
+	assert_int_equal(host_process_open(&copy, pids[2]), 0);
+	assert_int_equal(host_process_share(&copy, &share), 0);
+	copy.others_part = share.whole - share.anon;
+	assert_near(share.anon + host_origin_lent(&origin, &copy, 1), 300);
+	host_process_close(&copy);
+	host_origin_release(&origin);
+	finish(&fixture);
+}
+
 static void launchers_are_those_that_wait_for_it(void **state)
 {
 	struct fixture fixture;
@@ -1119,6 +1149,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_root_that_is_gone_is_an_error),
 		cmocka_unit_test(a_data_loader_is_counted_once_and_whole),
 		cmocka_unit_test(a_copy_has_what_it_shares_with_its_origin),
+		cmocka_unit_test(a_copy_lacks_no_more_than_others_have),
 		cmocka_unit_test(launchers_are_those_that_wait_for_it),
 		VIEW_TESTS,
 		cmocka_unit_test(views_of_an_ordinary_user_count_the_same),

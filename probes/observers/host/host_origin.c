@@ -50,26 +50,33 @@ static double processes_outside(const struct host_origin *origin,
 /*
  * A page of the origin is in all k copies and the o processes outside, or only
  * in these: of its w bytes r are in k + o, w - r in o. So its share is
- * s = r / (k + o) + (w - r) / o, which gives r.
+ * s = r / (k + o) + (w - r) / o, which gives r. A process that comes and goes
+ * between the readings has a part as well: no copy lacks more than its others'.
  */
 uint64_t host_origin_lent(const struct host_origin *origin,
 			  const struct host_process *processes, size_t count)
 {
 	struct host_share share;
+	uint64_t lacking = 0;
 	double copies = 0;
 	double outside, common;
 
 	if (origin->process.folder_fd < 0 ||
 	    host_process_share(&origin->process, &share) < 0)
 		return 0;
-	for (size_t i = 0; i < count; i++)
-		copies += shares_with_origin(processes[i].others_part,
-					     share.whole);
+	for (size_t i = 0; i < count; i++) {
+		if (!shares_with_origin(processes[i].others_part, share.whole))
+			continue;
+		copies++;
+		lacking += processes[i].others_part;
+	}
 	if (copies < 1)
 		return 0;
 	outside = processes_outside(origin, share.whole);
 	common = ((double)share.whole / outside - (double)share.anon) /
 		 (1 / outside - 1 / (copies + outside));
-	return common > 0 ? (uint64_t)(common * outside / (copies + outside))
-			  : 0;
+	if (common <= 0)
+		return 0;
+	return bytes_min((uint64_t)(common * outside / (copies + outside)),
+			 lacking);
 }

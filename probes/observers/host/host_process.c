@@ -275,6 +275,7 @@ int host_process_share(const struct host_process *process,
 		       struct host_share *share)
 {
 	uint64_t swap = 0;
+	uint64_t whole_swap = 0;
 	struct host_lines lines;
 	bool is_complete = false;
 	const char *line;
@@ -287,13 +288,15 @@ int host_process_share(const struct host_process *process,
 	while ((line = host_lines_next(&lines))) {
 		if (host_line_bytes(line, "Pss_Anon:", &share->anon))
 			is_complete = true;
-		else if (host_line_bytes(line, "Anonymous:", &share->whole))
+		else if (host_line_bytes(line, "Anonymous:", &share->whole) ||
+			 host_line_bytes(line, "Swap:", &whole_swap))
 			continue;
 		else if (!host_line_bytes(line, "Pss_Shmem:", &share->shmem))
 			(void)host_line_bytes(line, "SwapPss:", &swap);
 	}
 	host_lines_close(&lines);
 	share->anon += swap;
+	share->whole += whole_swap;
 	return is_complete ? 0 : why_no_share(process, -ENODATA);
 }
 

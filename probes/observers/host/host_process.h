@@ -69,7 +69,7 @@ void host_process_look_at_work(struct host_process *process);
 struct host_share {
 	uint64_t anon; /* with what is swapped */
 	uint64_t shmem;
-	uint64_t whole; /* resident: each page of anon in full */
+	uint64_t whole; /* each page of anon in full */
 };
 
 /* By smaps_rollup. -ESRCH: it ended. Another -errno where it cannot be read
