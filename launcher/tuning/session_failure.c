@@ -9,8 +9,12 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* The line of an error that names it: its last. The caller frees. */
 static char *error_line(const char *error)
@@ -139,14 +143,32 @@ static bool is_nameless_refusal(const char *error)
 	return at && (at[strlen(words)] == '\n' || !at[strlen(words)]);
 }
 
+/* Data that somebody gave autofit for the command, as by a pipe. */
+static bool input_is_waiting(void)
+{
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+	struct stat info;
+
+	if (fstat(STDIN_FILENO, &info) < 0)
+		return false;
+	if (S_ISREG(info.st_mode))
+		return lseek(STDIN_FILENO, 0, SEEK_CUR) < info.st_size;
+	return S_ISFIFO(info.st_mode) && poll(&input, 1, 0) == 1 &&
+	       (input.revents & POLLIN);
+}
+
 static const char *hint_for(const struct session *session,
 			    const struct probe_outcome *outcome)
 {
-	if (session->kit.isolation.choice.kind != ISOLATION_LANDLOCK ||
-	    !is_nameless_refusal(outcome->first_error))
-		return outcome->hint;
-	return "probes make files and sockets only in scratch and caches "
-	       "(Landlock): --allow-writes PATH names another folder";
+	if (session->kit.isolation.choice.kind == ISOLATION_LANDLOCK &&
+	    is_nameless_refusal(outcome->first_error))
+		return "probes make files and sockets only in scratch and "
+		       "caches (Landlock): --allow-writes PATH names another "
+		       "folder";
+	if (!outcome->hint && outcome->trial.steps == 0 && input_is_waiting())
+		return "if it reads standard input: probes have none, data must "
+		       "come from a file";
+	return outcome->hint;
 }
 
 enum session_turn session_failure_follow(struct session *session,

@@ -95,6 +95,15 @@ def test_failures(place):
                        "--batch-size", "4")
     holds("a program from a pipe", answer.err,
           "python reads its program from standard input")
+    place.write("asks.py", "import sys\nsys.stdin.readline() or sys.exit(2)\n")
+    line = [sys.executable, "asks.py", "--batch-size", "4"]
+    no_input = "hint: if it reads standard input: probes have none"
+    lacks("no data were given",
+          place.run("tune", *HOST, "--", *line).err, no_input)
+    place.prefix = ["sh", "-c", 'echo yes | "$0" "$@"']
+    holds("data from a pipe",
+          place.run("tune", *HOST, "--", *line).err, no_input)
+    place.prefix = []
     place.write("binds.py", "import socket, sys\n"
                 "socket.socket(socket.AF_UNIX).bind('control.sock')\n")
     answer = place.run("tune", *HOST, "--memory", "96M", "--isolation",
@@ -124,6 +133,16 @@ def test_explain(place):
                        "--nproc-per-node", "1", "train.py", "--batch-size",
                        "8")
     lacks("one rank is one", answer.out, r"\b1 ranks")
+    place.write("defaults.py", "import argparse\n"
+                "p = argparse.ArgumentParser()\n"
+                "p.add_argument('--batch-size', type=int, default=8)\n"
+                "p.add_argument('--grad-accum', type=int, default=4)\n")
+    answer = place.run("explain", *HOST, "--memory", "96M",
+                       "--effective-batch", "97", "--", sys.executable,
+                       "defaults.py", "--batch-size", "10")
+    holds("what has no split is not the final command", answer.out,
+          "first probe, micro 10", "final command if 1 wins",
+          "--batch-size 1 --grad-accum 97")
     tuned = tune(place, ["--batch-size", "4", "--grad-accum", "3"],
                  memory="112M")
     equal("a record to differ from", tuned.status, 0)
