@@ -166,7 +166,8 @@ static const char *hint_for(const struct session *session,
 		       "caches (Landlock): --allow-writes PATH names another "
 		       "folder";
 	if (!outcome->hint && outcome->trial.steps == 0 && input_is_waiting())
-		return "if it reads standard input: probes have none, data must "
+		return "if it reads standard input: probes have none, data "
+		       "must "
 		       "come from a file";
 	return outcome->hint;
 }
