@@ -8,7 +8,8 @@
 # - Values that came from the host are known: a tensor that was copied to the
 #   card keeps its values here, and so does what small operations make of it.
 #   A question about them (has a mask zeros, how long is the longest row) gets
-#   the answer that a real card would give.
+#   the answer that a real card would give, and so does an operation whose
+#   result is as large as they say (rows that a mask chooses).
 # - Numbers of a healthy training are finite: isnan() and its like are known.
 # - What else decides what the program does next is told to autofit, with its
 #   line: a question (`if error < limit`), a whole number (it may be a size), a
@@ -51,6 +52,11 @@ FUNCTIONS = (
 # ... and those that make a tensor of nothing but their arguments; not zeros():
 # kernels write into what it makes, and tell nobody.
 FACTORIES = "arange ones tensor".split()
+# Operations whose result is as large as the values of their arguments say.
+CHOOSING = (
+    "nonzero argwhere where unique unique_consecutive bincount masked_select "
+    "repeat_interleave"
+).split()
 # Files of libraries that only ask whether a step is made (as it is with finite
 # numbers), a training saved, or ended.
 HARMLESS = ("grad_scaler.py", "model_checkpoint.py", "early_stopping.py")
@@ -254,6 +260,13 @@ class Values(object):
             self.replace(self.torch, name, self.follow)
         for name in FACTORIES:
             self.replace(self.torch, name, self.make)
+        for name in CHOOSING:
+            self.replace(self.tensor, name, self.choose)
+            self.replace(self.torch, name, self.choose)
+        for name in ("__getitem__", "__setitem__"):
+            self.replace(self.tensor, name, self.point)
+        for holder in (self.tensor, self.torch):
+            self.replace(holder, "masked_scatter", self.scatter)
         for name in HEALTH:
             self.replace(self.torch, name, self.health)
             self.replace(self.tensor, name, self.health)
@@ -435,6 +448,79 @@ class Values(object):
             except Exception:
                 pass
             return result
+
+        return call
+
+    def choose(self, function, name):
+        """The same by the values that are known, with no question to the card."""
+
+        def call(*args, **kwargs):
+            try:
+                if args and self.is_card(args[0]):
+                    return self.chosen(function, name, args, kwargs)
+            except Exception:
+                pass
+            return function(*args, **kwargs)
+
+        return call
+
+    def chosen(self, function, name, args, kwargs):
+        value = args[0]
+        if name == "masked_select":
+            host = self.known(args[1])
+            shape = self.torch.broadcast_shapes(value.shape, host.shape)
+            return value.expand(shape)[self.places(host.expand(shape), value)]
+        if name == "repeat_interleave" and len(args) > 1:
+            if self.known(args[1]).numel() > 1:
+                size = int(self.known(args[1]).sum())
+                kwargs = dict(kwargs, output_size=size)
+                self.runtime.handle(1)
+                try:
+                    return function(*args, **kwargs)
+                finally:
+                    self.runtime.handle(-1)
+        if name == "where" and len(args) > 1:
+            return function(*args, **kwargs)
+        result = self.compute(function, args, kwargs)
+        if isinstance(result, tuple):
+            return type(result)([each.to(value.device) for each in result])
+        return result.to(value.device)
+
+    def point(self, function, name):
+        """Indices in place of a mask whose values are known."""
+
+        def call(value, index, *rest):
+            try:
+                if self.is_card(value):
+                    index = self.pointed(index)
+            except Exception:
+                pass
+            return function(value, index, *rest)
+
+        return call
+
+    def pointed(self, index):
+        found = []
+        for each in index if isinstance(index, tuple) else (index,):
+            host = self.known(each)
+            if host is not None and host.dtype is self.torch.bool and host.dim():
+                found += self.places(host, each)
+            else:
+                found.append(each)
+        return tuple(found) if len(found) > 1 else found[0]
+
+    def places(self, mask, value):
+        """Of what it chooses, an index of each of its dimensions, beside value."""
+        return mask.nonzero().to(value.device).unbind(1)
+
+    def scatter(self, function, name):
+        """Its gradient is chosen by the mask, and as large as the source is."""
+        scattering = scatter_class(self.torch, function)
+
+        def call(*args, **kwargs):
+            if len(args) == 3 and not kwargs and self.is_card(args[0]):
+                return scattering.apply(*args)
+            return function(*args, **kwargs)
 
         return call
 
@@ -634,6 +720,27 @@ class Values(object):
             return function(*args, **kwargs)
 
         return call
+
+
+def scatter_class(torch, function):
+    class Scatter(torch.autograd.Function):
+        @staticmethod
+        def forward(context, target, mask, source):
+            context.save_for_backward(mask)
+            context.shape = source.shape
+            return function(target, mask, source)
+
+        @staticmethod
+        def backward(context, gradient):
+            (mask,) = context.saved_tensors
+            target, _, source = context.needs_input_grad
+            return (
+                gradient.masked_fill(mask, 0) if target else None,
+                None,
+                gradient.new_zeros(context.shape) if source else None,
+            )
+
+    return Scatter
 
 
 def taken_class(torch):

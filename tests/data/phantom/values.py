@@ -244,6 +244,37 @@ def host_mask(s):
         raise SystemExit("rows are of 12, not of %s" % longest_row)
 
 
+def host_rows(s):
+    """What such a mask chooses is as large as it says."""
+    inside = CPU_MASK.clone()
+    inside[:, 12:] = 0
+    inside = inside.cuda().bool()
+    all_rows = s.y.unsqueeze(1).expand(-1, LENGTH, -1)
+    rows = all_rows[inside]
+    rows.pow(2).sum().backward(retain_graph=True)
+    filled = torch.zeros(ROWS, LENGTH, WIDTH, device="cuda")
+    filled[inside] = rows.detach()
+    lengths = inside.sum(1)
+    seen = [
+        len(rows), len(filled[inside, 1:]), len(filled[:, inside[0]][0]),
+        len(inside.nonzero()), len(torch.where(inside)[1]),
+        len(torch.masked_select(filled, inside.unsqueeze(-1))) // WIDTH,
+        len(s.y.repeat_interleave(lengths, dim=0)),
+        len(torch.repeat_interleave(lengths)), len(torch.unique(lengths)),
+        len(torch.bincount(lengths)),
+    ]
+    if seen != 2 * [12 * ROWS] + [12] + 5 * [12 * ROWS] + [1, 13]:
+        raise SystemExit("they are not %s" % seen)
+
+
+def scattered(s):
+    """As images among words: of a mask that only the card knows."""
+    wide = torch.zeros(ROWS, 2 * WIDTH, device="cuda")
+    wide.masked_scatter(s.y[:, :1] > 0, s.y).sum().backward(retain_graph=True)
+    if s.model.weight.grad is None:
+        raise SystemExit("no gradient comes through")
+
+
 def positions(s):
     """As a model of transformers looks for packed sequences."""
     place = torch.arange(LENGTH, device="cuda").unsqueeze(0)
@@ -328,8 +359,8 @@ DOUBTFUL = (
     largest, longest, longest_named, index, as_int, to_host, host_number,
     as_float, all_of, assertion, equal)
 PLAIN = (log_number, log_named, print_tensor, health, loss_scaling, asserted,
-         compiled, host_mask, positions, clip, save, on_card, mixed, scripted,
-         traced, folded, kept_data)
+         compiled, host_mask, host_rows, scattered, positions, clip, save,
+         on_card, mixed, scripted, traced, folded, kept_data)
 FAILING = (misled,)
 
 
