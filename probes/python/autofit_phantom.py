@@ -34,20 +34,21 @@ COPY, ANSWER = 1, 2
 # ranks: releases have more and more of them.
 COLLECTIVES = ("all_gather", "broadcast")
 
-# Operations through which known values are followed: methods of a tensor, ...
+# Known values are followed through these methods of a tensor, ...
 METHODS = (
     "__getitem__ __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ "
-    "__floordiv__ __mod__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __and__ "
-    "__or__ __xor__ __invert__ __neg__ add sub mul eq ne lt le gt ge "
-    "logical_and logical_or logical_not int long bool float half bfloat16 "
-    "type view reshape flatten squeeze unsqueeze expand repeat transpose "
-    "permute t contiguous clone detach sum max min amax amin all any cumsum "
-    "diff argmax argmin flip roll tril triu unbind split chunk"
+    "__truediv__ __rtruediv__ __floordiv__ __mod__ __eq__ __ne__ __lt__ "
+    "__le__ __gt__ __ge__ __and__ __or__ __xor__ __invert__ __neg__ "
+    "int long bool float double half bfloat16 type"
 ).split()
-# ... functions of torch, ...
+# ... through all of the operators that give the same for the same values, but
+# for these, which are about its memory, ...
+OF_MEMORY = ("as_strided", "backward", "empty", "new_", "resize", "to_")
+# ... through functions of torch, ...
 FUNCTIONS = (
     "diff any all sum max min eq ne lt le gt ge logical_and logical_or "
-    "logical_not cumsum tril triu cat stack"
+    "logical_not cumsum tril triu cat stack where masked_fill clamp gather "
+    "ones_like full_like"
 ).split()
 # ... and those that make a tensor of nothing but their arguments; not zeros():
 # kernels write into what it makes, and tell nobody.
@@ -58,8 +59,10 @@ CHOOSING = (
     "repeat_interleave"
 ).split()
 # Files of libraries that only ask whether a step is made (as it is with finite
-# numbers), a training saved, or ended.
-HARMLESS = ("grad_scaler.py", "model_checkpoint.py", "early_stopping.py")
+# numbers), a training saved or ended, or a first weight drawn again.
+HARMLESS = (
+    "grad_scaler.py", "model_checkpoint.py", "early_stopping.py", "init.py"
+)
 # The answer that finite numbers give.
 HEALTH = {"isnan": False, "isinf": False, "isfinite": True}
 
@@ -286,8 +289,24 @@ class Values(object):
         self.replace(self.tensor, "__repr__", self.quiet)
         self.replace(self.torch, "save", self.quiet)
         self.replace(self.torch.autograd, "backward", self.passes)
+        for name in filter(self.is_pure, dir(self.tensor)):
+            self.replace(self.tensor, name, self.follow)
         self.bind_ranks()
         self.bind_late()
+
+    def is_pure(self, name):
+        if name.endswith("_") or name.startswith(OF_MEMORY):
+            return False
+        method = getattr(self.tensor, name)
+        if not callable(method) or hasattr(method, "__wrapped__"):
+            return False
+        packet = getattr(self.torch.ops.aten, name, None)
+        overloads = packet.overloads() if packet is not None else ()
+        forms = [getattr(packet, each) for each in overloads]
+        seeded = self.torch.Tag.nondeterministic_seeded
+        return any(not each._schema.is_mutable for each in forms) and not any(
+            seeded in each.tags for each in forms
+        )
 
     def bind_late(self):
         """What may be imported once the card is in use."""
@@ -402,7 +421,7 @@ class Values(object):
             result = function(*args, **kwargs)
             try:
                 parts = result if type(result) is tuple else (result,)
-                if args and self.is_card(parts[0]) and self.starts(args[0]):
+                if args and self.is_small(parts) and self.starts(args[0]):
                     host = self.compute(function, args, kwargs)
                     hosts = host if type(host) is tuple else (host,)
                     for part, each in zip(parts, hosts):
@@ -412,6 +431,9 @@ class Values(object):
             return result
 
         return call
+
+    def is_small(self, parts):
+        return self.is_card(parts[0]) and parts[0].numel() <= KNOWN_MAX
 
     def starts(self, value):
         """Cheap: most of what a program computes is not known."""

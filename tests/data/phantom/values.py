@@ -255,15 +255,18 @@ def host_rows(s):
     filled = torch.zeros(ROWS, LENGTH, WIDTH, device="cuda")
     filled[inside] = rows.detach()
     lengths = inside.sum(1)
+    labels = torch.arange(ROWS * LENGTH, device="cuda").view(ROWS, LENGTH)
+    labels = labels.masked_fill(~inside, -100).clamp_min(-1)
     seen = [
-        len(rows), len(filled[inside, 1:]), len(filled[:, inside[0]][0]),
+        len(rows), len(all_rows[labels != -1]), len(filled[inside, 1:]),
+        len(filled[:, inside[0]][0]),
         len(inside.nonzero()), len(torch.where(inside)[1]),
         len(torch.masked_select(filled, inside.unsqueeze(-1))) // WIDTH,
         len(s.y.repeat_interleave(lengths, dim=0)),
         len(torch.repeat_interleave(lengths)), len(torch.unique(lengths)),
         len(torch.bincount(lengths)),
     ]
-    if seen != 2 * [12 * ROWS] + [12] + 5 * [12 * ROWS] + [1, 13]:
+    if seen != 3 * [12 * ROWS] + [12] + 5 * [12 * ROWS] + [1, 13]:
         raise SystemExit("they are not %s" % seen)
 
 
@@ -307,6 +310,7 @@ def mixed(s):
 
 def joined(x):
     rows = torch.cat([x, torch.ones_like(x), torch.stack([x, x]).sum(0)])
+    rows = torch.where(rows > 0, rows, -rows).masked_fill(rows > 9, 9)
     places = torch.arange(rows.shape[0], device=rows.device)
     return torch.max(rows, dim=1).values.sum() + torch.sum(places)
 
