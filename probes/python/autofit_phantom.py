@@ -47,16 +47,19 @@ OF_MEMORY = ("as_strided", "backward", "empty", "new_", "resize", "to_")
 # ... through functions of torch, ...
 FUNCTIONS = (
     "diff any all sum max min eq ne lt le gt ge logical_and logical_or "
-    "logical_not cumsum tril triu cat stack where masked_fill clamp gather "
-    "ones_like full_like"
+    "logical_not cumsum tril triu cat stack where masked_fill clamp gather"
 ).split()
 # ... and those that make a tensor of nothing but their arguments; not zeros():
 # kernels write into what it makes, and tell nobody.
-FACTORIES = "arange ones tensor".split()
+FACTORIES = "arange ones ones_like tensor".split()
+# What takes no more than the shape of its last argument from it.
+SHAPED = ("expand_as", "reshape_as", "view_as", "ones_like")
+# What makes a tensor of as many elements as it is told.
+SIZED = "arange empty full linspace ones rand randint randn zeros".split()
 # Operations whose result is as large as the values of their arguments say.
 CHOOSING = (
-    "nonzero argwhere where unique unique_consecutive bincount masked_select "
-    "repeat_interleave"
+    "nonzero argwhere where unique unique_consecutive bincount histc "
+    "masked_select repeat_interleave"
 ).split()
 # Files of libraries that only ask whether a step is made (as it is with finite
 # numbers), a training saved or ended, or a first weight drawn again.
@@ -101,15 +104,9 @@ class Asked(object):
         self.inside = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
         self.place = None
         self.times = 0
+        self.assertions = {}
         from opcode import opmap
 
-        self.assertion = opmap.get("LOAD_ASSERTION_ERROR")
-        self.asking = frozenset(
-            opmap[name]
-            for name in opmap
-            if name in ("CACHE", "EXTENDED_ARG", "TO_BOOL", "COMPARE_OP")
-            or "JUMP" in name and "TRUE" in name
-        )
         # While a function written in C compares two numbers.
         self.calls = frozenset(opmap[name] for name in opmap if "CALL" in name)
 
@@ -133,13 +130,13 @@ class Asked(object):
         """
         The line that asks: the user's own, else the nearest not torch's. None:
         a library that takes no more memory, whatever the answer is, or an
-        assertion that holds, for which there is no other.
+        check that holds, without which there would be an error.
         """
         found = None
         frame = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename == __file__:
             frame = frame.f_back
-        if answer is True and frame is not None and self.is_asserted(frame):
+        if None not in (frame, answer) and self.is_asserted(frame, answer):
             return None
         while frame is not None:
             name = frame.f_code.co_filename
@@ -153,13 +150,41 @@ class Asked(object):
             frame = frame.f_back
         return found or ("a library", 0)
 
-    def is_asserted(self, frame):
-        """Behind the jump that asks, the error of an assertion is loaded."""
-        code = frame.f_code.co_code
-        for at in range(frame.f_lasti, len(code), 2):
-            if code[at] not in self.asking:
-                return code[at] == self.assertion
+    def is_asserted(self, frame, answer):
+        """With the other answer the program would go straight to an error."""
+        key = frame.f_code, frame.f_lasti, bool(answer)
+        if key not in self.assertions:
+            try:
+                self.assertions[key] = is_check(*key)
+            except Exception:
+                self.assertions[key] = False
+        return self.assertions[key]
+
+
+def is_check(code, at, answer):
+    """The branch that is not taken behind this place raises an error."""
+    import dis
+
+    steps = list(dis.get_instructions(code))
+    behind = (
+        each
+        for each in steps
+        if each.offset >= at
+        and each.opname not in ("CACHE", "EXTENDED_ARG", "TO_BOOL", "COMPARE_OP")
+    )
+    jump = next(behind)
+    if "JUMP" not in jump.opname or not (
+        "IF_TRUE" in jump.opname or "IF_FALSE" in jump.opname
+    ):
         return False
+    if answer != ("IF_TRUE" in jump.opname):
+        behind = (each for each in steps if each.offset >= jump.argval)
+    for each in behind:
+        if each.opname == "RAISE_VARARGS":
+            return True
+        if "JUMP" in each.opname or "RETURN" in each.opname:
+            break
+    return False
 
 
 def is_installed(name):
@@ -261,6 +286,10 @@ class Values(object):
             self.replace(self.tensor, name, self.follow)
         for name in FUNCTIONS:
             self.replace(self.torch, name, self.follow)
+        for name in SIZED:
+            self.replace(self.torch, name, self.size)
+        for name in ("as_tensor", "tensor"):
+            self.replace(self.torch, name, self.enlist)
         for name in FACTORIES:
             self.replace(self.torch, name, self.make)
         for name in CHOOSING:
@@ -270,6 +299,9 @@ class Values(object):
             self.replace(self.tensor, name, self.point)
         for holder in (self.tensor, self.torch):
             self.replace(holder, "masked_scatter", self.scatter)
+        self.replace(self.torch._C._nn, "pad", self.follow)
+        self.replace(self.torch.nn.functional, "one_hot", self.choose)
+        self.replace(self.torch, "ctc_loss", self.tell_lengths)
         for name in HEALTH:
             self.replace(self.torch, name, self.health)
             self.replace(self.tensor, name, self.health)
@@ -291,22 +323,33 @@ class Values(object):
         self.replace(self.torch.autograd, "backward", self.passes)
         for name in filter(self.is_pure, dir(self.tensor)):
             self.replace(self.tensor, name, self.follow)
+        for name in filter(self.takes_sizes, dir(self.tensor)):
+            self.replace(self.tensor, name, self.size)
         self.bind_ranks()
         self.bind_late()
 
-    def is_pure(self, name):
-        if name.endswith("_") or name.startswith(OF_MEMORY):
-            return False
-        method = getattr(self.tensor, name)
-        if not callable(method) or hasattr(method, "__wrapped__"):
-            return False
+    def forms(self, name):
+        """Of an operator that is a method as well."""
+        if name.endswith("_") or not callable(getattr(self.tensor, name)):
+            return []
         packet = getattr(self.torch.ops.aten, name, None)
-        overloads = packet.overloads() if packet is not None else ()
-        forms = [getattr(packet, each) for each in overloads]
+        if packet is None:
+            return []
+        return [getattr(packet, each) for each in packet.overloads()]
+
+    def is_pure(self, name):
+        if name.startswith(OF_MEMORY):
+            return False
+        if hasattr(getattr(self.tensor, name), "__wrapped__"):
+            return False
+        forms = self.forms(name)
         seeded = self.torch.Tag.nondeterministic_seeded
         return any(not each._schema.is_mutable for each in forms) and not any(
             seeded in each.tags for each in forms
         )
+
+    def takes_sizes(self, name):
+        return any("SymInt" in str(each._schema) for each in self.forms(name))
 
     def bind_late(self):
         """What may be imported once the card is in use."""
@@ -347,7 +390,7 @@ class Values(object):
                 pass
         call.__wrapped__ = function
         setattr(holder, name, call)
-        if holder is self.torch:
+        if holder is not self.tensor:
             self.register(function, call)
 
     def register(self, function, call):
@@ -396,6 +439,11 @@ class Values(object):
         if host.numel() <= KNOWN_MAX and host.shape == value.shape:
             value._autofit_known = (host, version_of(value))
 
+    def in_shape(self, value):
+        """In place of a tensor of which only shape and type matter."""
+        one = self.torch.empty(1, dtype=value.dtype, device="cpu")
+        return one.expand(value.shape)
+
     def on_host(self, value):
         """An argument with known values in place of those of the card."""
         if isinstance(value, self.tensor):
@@ -411,6 +459,8 @@ class Values(object):
         return value
 
     def compute(self, function, args, kwargs):
+        if getattr(function, "__name__", "").endswith(SHAPED):
+            args = args[:-1] + (self.in_shape(args[-1]),)
         args = [self.on_host(each) for each in args]
         kwargs = {key: self.on_host(kwargs[key]) for key in kwargs}
         with self.torch.no_grad():
@@ -440,6 +490,65 @@ class Values(object):
         if type(value) in self.kinds:
             return not value.is_cuda or self.known(value) is not None
         return True
+
+    def size(self, function, name):
+        """A size that is told by a tensor of the card, which is known."""
+
+        kept = int(name not in SIZED)  # the tensor whose method it is
+
+        def call(*args, **kwargs):
+            sizes = map(self.told, args[kept:])
+            return function(*args[:kept], *sizes, **kwargs)
+
+        return call
+
+    def enlist(self, function, name):
+        """
+        A list of scalars. With a __getitem__ of Python's own, as it is here, a
+        tensor is a sequence to C, also one that has no elements to be had.
+        """
+
+        def call(data, *args, **kwargs):
+            first = data
+            while isinstance(first, (list, tuple)) and first:
+                first = first[0]
+            is_scalar = isinstance(first, self.tensor) and not first.dim()
+            if first is data or not is_scalar:
+                return function(data, *args, **kwargs)
+            if not args:
+                kwargs.setdefault("dtype", first.dtype)
+            unknown = []
+            self.runtime.handle(1)
+            try:
+                data = self.scalars(data, unknown)
+            finally:
+                self.runtime.handle(-1)
+            result = function(data, *args, **kwargs)
+            if unknown and not result.is_cuda:
+                self.asked.note("takes numbers from the card")
+            return result
+
+        return call
+
+    def scalars(self, data, unknown):
+        if isinstance(data, (list, tuple)):
+            return [self.scalars(each, unknown) for each in data]
+        if not isinstance(data, self.tensor):
+            return data
+        host = self.known(data) if self.is_card(data) else data
+        if host is None:
+            unknown.append(data)
+            host = data
+        return self.tensor.item.__wrapped__(host)
+
+    def told(self, value):
+        if type(value) in (tuple, list):
+            return type(value)([self.told(each) for each in value])
+        host = self.known(value)
+        is_size = host is not None and host.dim() == 0 and value.is_cuda
+        if not is_size or host.dtype is self.torch.bool:
+            return value
+        return value if host.dtype.is_floating_point else int(host)
 
     def make(self, function, name):
         def call(*args, **kwargs):
@@ -492,15 +601,13 @@ class Values(object):
             host = self.known(args[1])
             shape = self.torch.broadcast_shapes(value.shape, host.shape)
             return value.expand(shape)[self.places(host.expand(shape), value)]
-        if name == "repeat_interleave" and len(args) > 1:
+        if name == "histc":
+            return self.quiet(function, name)(*args, **kwargs)
+        if name == "repeat_interleave" and self.known(value) is None:
+            size = int(self.known(args[1]).sum())
             if self.known(args[1]).numel() > 1:
-                size = int(self.known(args[1]).sum())
                 kwargs = dict(kwargs, output_size=size)
-                self.runtime.handle(1)
-                try:
-                    return function(*args, **kwargs)
-                finally:
-                    self.runtime.handle(-1)
+                return self.quiet(function, name)(*args, **kwargs)
         if name == "where" and len(args) > 1:
             return function(*args, **kwargs)
         result = self.compute(function, args, kwargs)
@@ -534,6 +641,17 @@ class Values(object):
     def places(self, mask, value):
         """Of what it chooses, an index of each of its dimensions, beside value."""
         return mask.nonzero().to(value.device).unbind(1)
+
+    def tell_lengths(self, function, name):
+        """It takes lengths of the host as well, and reads them there."""
+
+        def call(logits, targets, *lengths, **kwargs):
+            known = [self.known(each) for each in lengths[:2]]
+            told = [each if host is None else host
+                    for each, host in zip(lengths, known)]
+            return function(logits, targets, *told, *lengths[2:], **kwargs)
+
+        return call
 
     def scatter(self, function, name):
         """Its gradient is chosen by the mask, and as large as the source is."""

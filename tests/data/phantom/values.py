@@ -122,7 +122,7 @@ def best_loss(s):
 def average_loss(s):
     s.total = 0.9 * s.total + 0.1 * s.loss.item()
     if round(s.total, 2) > 100:
-        raise SystemExit("it diverges")
+        torch.empty(1 << 20, device="cuda")
 
 
 def largest(s):
@@ -278,6 +278,46 @@ def scattered(s):
         raise SystemExit("no gradient comes through")
 
 
+def grids(s):
+    """As a model looks at pictures of several sizes, which the loader knows."""
+    sizes = torch.tensor([[2, 3], [1, 4]]).cuda()
+    areas = torch.repeat_interleave(sizes.prod(1), sizes[:, 0])
+    ends = functional.pad(areas.cumsum(0), (1, 0))
+    for rows, columns in sizes:
+        place = torch.arange(rows, device="cuda").unsqueeze(1)
+        place.expand(-1, columns).reshape(rows * columns // 2, 2)
+    starts = torch.tensor([ends[0], ends[2]], device="cuda")
+    loss = torch.tensor([s.y.detach().sum(), s.loss.detach()], device="cuda")
+    inside = (sizes > 2).unsqueeze(-1).expand_as(s.y[:4].view(2, 2, WIDTH))
+    seen = (ends.tolist(), starts.tolist(), len(loss),
+            functional.one_hot(sizes).shape[-1],
+            len(s.y[:4].view(2, 2, WIDTH)[inside]))
+    if seen != ([0, 6, 12, 16], [0, 12], 2, 5, 2 * WIDTH):
+        raise SystemExit("they are not %s" % (seen,))
+
+
+def speech(s):
+    """Lengths are read where the loss is computed."""
+    lengths = torch.full((4,), 3).cuda()
+    known = torch.tensor([3, 2, 3, 1]).cuda()
+    functional.ctc_loss(s.y.view(8, 4, WIDTH).log_softmax(-1),
+                        torch.ones(9, dtype=torch.long).cuda(),
+                        lengths * 2, known).backward(retain_graph=True)
+
+
+def counted(s):
+    """As many numbers as bins, whatever they are."""
+    torch.histc(s.y.detach(), bins=8, min=0, max=8)
+
+
+def checked(s):
+    """What would be an error leads nowhere else."""
+    if not (s.y <= s.y.abs()).all() or not (s.y.abs() >= 0).all():
+        raise ValueError("not its own size")
+    if round(0.9 * s.loss.item(), 2) > 1e9:
+        raise SystemExit("the loss is %s" % s.loss)
+
+
 def positions(s):
     """As a model of transformers looks for packed sequences."""
     place = torch.arange(LENGTH, device="cuda").unsqueeze(0)
@@ -363,8 +403,9 @@ DOUBTFUL = (
     largest, longest, longest_named, index, as_int, to_host, host_number,
     as_float, all_of, assertion, equal)
 PLAIN = (log_number, log_named, print_tensor, health, loss_scaling, asserted,
-         compiled, host_mask, host_rows, scattered, positions, clip, save,
-         on_card, mixed, scripted, traced, folded, kept_data)
+         compiled, host_mask, host_rows, scattered, grids, speech, counted,
+         checked, positions, clip, save, on_card, mixed, scripted, traced,
+         folded, kept_data)
 FAILING = (misled,)
 
 
