@@ -254,6 +254,16 @@ static int take_command(struct options_parsing *parsing,
 	return 0;
 }
 
+static int no_subcommand(struct options_parsing *parsing, const char *topic)
+{
+	const char *meant = subcommand_suggestion(topic);
+
+	return options_wrong(parsing, "no sub-command is called '%.64s' %s%s%s",
+			     topic, meant ? "(did you mean " : "",
+			     meant ? meant : "(autofit help lists them)",
+			     meant ? "?)" : "");
+}
+
 /* "help", "help WORD", "version" */
 static int on_word_that_prints(struct options_parsing *parsing,
 			       const struct subcommand_row *row,
@@ -270,10 +280,7 @@ static int on_word_that_prints(struct options_parsing *parsing,
 	if (topic && parsing->print->print == PRINT_HELP) {
 		parsing->print_value = topic;
 		if (!subcommand_of(topic))
-			return options_wrong(parsing,
-					     "no sub-command is called '%.64s' "
-					     "(autofit help lists them)",
-					     topic);
+			return no_subcommand(parsing, topic);
 	} else if (topic) {
 		return options_wrong(parsing,
 				     "autofit %s does not take '%.64s'; to "

@@ -114,8 +114,17 @@ static void long_misread(const char *word, struct error *err)
 
 void option_misread(const char *word, struct error *err)
 {
+	const struct option_row *meant;
+
 	if (strncmp(word, "--", 2) == 0) {
 		long_misread(word + 2, err);
+		return;
+	}
+	meant = option_of_name(word + 1, strcspn(word + 1, "="));
+	if (meant) {
+		(void)error_set(err, -EINVAL,
+				"unknown option %.64s; did you mean --%s?",
+				word, meant->name);
 		return;
 	}
 	for (const char *c = word + 1; *c; c++) {

@@ -66,6 +66,8 @@ CHOOSING = (
 HARMLESS = (
     "grad_scaler.py", "model_checkpoint.py", "early_stopping.py", "init.py"
 )
+# Yes or no, by the values.
+QUESTIONS = ["allclose", "equal", "is_nonzero"]
 # The answer that finite numbers give.
 HEALTH = {"isnan": False, "isinf": False, "isfinite": True}
 
@@ -129,7 +131,7 @@ class Asked(object):
     def find(self, answer):
         """
         The line that asks: the user's own, else the nearest not torch's. None:
-        a library that takes no more memory, whatever the answer is, or an
+        a library that takes no more memory, whatever the answer is, or a
         check that holds, without which there would be an error.
         """
         found = None
@@ -166,11 +168,11 @@ def is_check(code, at, answer):
     import dis
 
     steps = list(dis.get_instructions(code))
+    between = ("CACHE", "EXTENDED_ARG", "TO_BOOL", "COMPARE_OP")
     behind = (
         each
         for each in steps
-        if each.offset >= at
-        and each.opname not in ("CACHE", "EXTENDED_ARG", "TO_BOOL", "COMPARE_OP")
+        if each.offset >= at and each.opname not in between
     )
     jump = next(behind)
     if "JUMP" not in jump.opname or not (
@@ -282,49 +284,39 @@ class Values(object):
 
         # It keeps a list of the functions that make tensors, as they are now.
         _device._device_constructors()
-        for name in METHODS:
-            self.replace(self.tensor, name, self.follow)
-        for name in FUNCTIONS:
-            self.replace(self.torch, name, self.follow)
-        for name in SIZED:
-            self.replace(self.torch, name, self.size)
-        for name in ("as_tensor", "tensor"):
-            self.replace(self.torch, name, self.enlist)
-        for name in FACTORIES:
-            self.replace(self.torch, name, self.make)
-        for name in CHOOSING:
-            self.replace(self.tensor, name, self.choose)
-            self.replace(self.torch, name, self.choose)
-        for name in ("__getitem__", "__setitem__"):
-            self.replace(self.tensor, name, self.point)
-        for holder in (self.tensor, self.torch):
-            self.replace(holder, "masked_scatter", self.scatter)
-        self.replace(self.torch._C._nn, "pad", self.follow)
-        self.replace(self.torch.nn.functional, "one_hot", self.choose)
-        self.replace(self.torch, "ctc_loss", self.tell_lengths)
-        for name in HEALTH:
-            self.replace(self.torch, name, self.health)
-            self.replace(self.tensor, name, self.health)
-        for name in ("to", "cuda", "cpu"):
-            self.replace(self.tensor, name, self.move)
-        for name in ("__bool__", "is_nonzero"):
-            self.replace(self.tensor, name, self.question)
-        for name in ("equal", "allclose", "is_nonzero"):
-            self.replace(self.torch, name, self.question)
-        for name in ("equal", "allclose"):
-            self.replace(self.tensor, name, self.question)
-        for name in ("item", "tolist"):
-            self.replace(self.tensor, name, self.read)
-        for name in ("__int__", "__index__", "__float__"):
-            self.replace(self.tensor, name, self.leave)
-        self.replace(self.tensor, "copy_", self.copy)
-        self.replace(self.tensor, "__repr__", self.quiet)
-        self.replace(self.torch, "save", self.quiet)
-        self.replace(self.torch.autograd, "backward", self.passes)
-        for name in filter(self.is_pure, dir(self.tensor)):
-            self.replace(self.tensor, name, self.follow)
-        for name in filter(self.takes_sizes, dir(self.tensor)):
-            self.replace(self.tensor, name, self.size)
+        torch, tensor = self.torch, self.tensor
+        methods = dir(tensor)
+        # What comes later sees what a program does first.
+        for holder, names, wrap in (
+            (tensor, METHODS, self.follow),
+            (torch, FUNCTIONS, self.follow),
+            (torch._C._nn, ["pad"], self.follow),
+            (torch, SIZED, self.size),
+            (torch, ["as_tensor", "tensor"], self.enlist),
+            (torch, FACTORIES, self.make),
+            (tensor, CHOOSING, self.choose),
+            (torch, CHOOSING, self.choose),
+            (torch.nn.functional, ["one_hot"], self.choose),
+            (tensor, ["__getitem__", "__setitem__"], self.point),
+            (tensor, ["masked_scatter"], self.scatter),
+            (torch, ["masked_scatter"], self.scatter),
+            (torch, ["ctc_loss"], self.tell_lengths),
+            (tensor, HEALTH, self.health),
+            (torch, HEALTH, self.health),
+            (tensor, ["to", "cuda", "cpu"], self.move),
+            (tensor, ["__bool__"] + QUESTIONS, self.question),
+            (torch, QUESTIONS, self.question),
+            (tensor, ["item", "tolist"], self.read),
+            (tensor, ["__int__", "__index__", "__float__"], self.leave),
+            (tensor, ["copy_"], self.copy),
+            (tensor, ["__repr__"], self.quiet),
+            (torch, ["save"], self.quiet),
+            (torch.autograd, ["backward"], self.passes),
+            (tensor, filter(self.is_pure, methods), self.follow),
+            (tensor, filter(self.takes_sizes, methods), self.size),
+        ):
+            for name in names:
+                self.replace(holder, name, wrap)
         self.bind_ranks()
         self.bind_late()
 
@@ -583,7 +575,7 @@ class Values(object):
         return call
 
     def choose(self, function, name):
-        """The same by the values that are known, with no question to the card."""
+        """By the values that are known, with no question to the card."""
 
         def call(*args, **kwargs):
             try:
@@ -632,14 +624,15 @@ class Values(object):
         found = []
         for each in index if isinstance(index, tuple) else (index,):
             host = self.known(each)
-            if host is not None and host.dtype is self.torch.bool and host.dim():
+            is_known = host is not None and host.dim() > 0
+            if is_known and host.dtype is self.torch.bool:
                 found += self.places(host, each)
             else:
                 found.append(each)
         return tuple(found) if len(found) > 1 else found[0]
 
     def places(self, mask, value):
-        """Of what it chooses, an index of each of its dimensions, beside value."""
+        """Of what it chooses: an index of each of its dimensions."""
         return mask.nonzero().to(value.device).unbind(1)
 
     def tell_lengths(self, function, name):
@@ -654,7 +647,7 @@ class Values(object):
         return call
 
     def scatter(self, function, name):
-        """Its gradient is chosen by the mask, and as large as the source is."""
+        """Its gradient is chosen by the mask, and as large as the source."""
         scattering = scatter_class(self.torch, function)
 
         def call(*args, **kwargs):

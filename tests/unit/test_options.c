@@ -419,6 +419,7 @@ static const struct {
 	  "called "
 	  "phantom write: autofit -- phantom ..." },
 	{ "help nix", NULL, "no sub-command is called 'nix'" },
+	{ "help exprot", NULL, "'exprot' (did you mean export?)" },
 	{ "version 2", NULL,
 	  "autofit version does not take '2'; to launch a program called "
 	  "version write: autofit -- version ..." },
@@ -473,6 +474,8 @@ static const struct {
 	  "unknown option --per_device_train_batch_size (autofit "
 	  "--help" },
 	{ "-z x", NULL, "unknown option -z" },
+	{ "-memory 8G x", NULL,
+	  "unknown option -memory; did you mean --memory" },
 	{ "-qz x", NULL, "unknown option -z" },
 	{ "tune --bogus -- x", NULL, "unknown option --bogus" },
 	{ "--grow=3 x", NULL, "--grow takes no value" },

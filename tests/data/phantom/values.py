@@ -279,7 +279,7 @@ def scattered(s):
 
 
 def grids(s):
-    """As a model looks at pictures of several sizes, which the loader knows."""
+    """As a model sees pictures of several sizes, which the loader knows."""
     sizes = torch.tensor([[2, 3], [1, 4]]).cuda()
     areas = torch.repeat_interleave(sizes.prod(1), sizes[:, 0])
     ends = functional.pad(areas.cumsum(0), (1, 0))
