@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -226,7 +227,9 @@ static int find_gpus(struct memory_target *target,
 		     const struct gpu_patience *patience, struct error *err)
 {
 	bool is_auto = options->target.device == DEVICE_AUTO;
+	int index = options->target.cuda_index;
 	struct error why = ERROR_INIT;
+	char number[16] = "";
 	int count;
 
 	if (options->target.device == DEVICE_HOST || (is_auto && hides_all()))
@@ -237,11 +240,14 @@ static int find_gpus(struct memory_target *target,
 	if (count < 0)
 		return refuse_to_guess(count, why.message, err);
 	target->gpu_count = (size_t)count;
-	keep_one_gpu(target, options->target.cuda_index);
+	keep_one_gpu(target, index);
+	if (index >= 0)
+		(void)snprintf(number, sizeof(number), ":%d", index);
 	if (target->gpu_count == 0 && !is_auto)
 		return error_set(err, -ENODEV,
-				 "--device cuda: no such GPU "
-				 "here; see autofit devices");
+				 "--device cuda%s: no such GPU here; see "
+				 "autofit devices",
+				 number);
 	return 0;
 }
 

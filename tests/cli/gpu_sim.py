@@ -121,7 +121,7 @@ def one_of_two():
           done.stdout)
     done, _ = world.run(["--device", "cuda:7"], GPU_TRAINING)
     check("cuda:7 is refused in words", done.returncode == 125 and
-          "no such GPU" in done.stderr, done.stderr)
+          "cuda:7: no such GPU" in done.stderr, done.stderr)
 
 
 def drivers_that_fail():
