@@ -51,7 +51,9 @@ FUNCTIONS = (
 ).split()
 # ... and those that make a tensor of nothing but their arguments; not zeros():
 # kernels write into what it makes, and tell nobody.
-FACTORIES = "arange ones ones_like tensor".split()
+FACTORIES = (
+    "arange eye ones ones_like tensor tril_indices triu_indices"
+).split()
 # What takes no more than the shape of its last argument from it.
 SHAPED = ("expand_as", "reshape_as", "view_as", "ones_like")
 # What makes a tensor of as many elements as it is told.
@@ -62,9 +64,14 @@ CHOOSING = (
     "masked_select repeat_interleave"
 ).split()
 # Files of libraries that only ask whether a step is made (as it is with finite
-# numbers), a training saved or ended, or a first weight drawn again.
+# numbers), a training saved or ended, a first weight drawn again, or a number
+# one that a distribution may have.
 HARMLESS = (
-    "grad_scaler.py", "model_checkpoint.py", "early_stopping.py", "init.py"
+    "/grad_scaler.py",
+    "/model_checkpoint.py",
+    "/early_stopping.py",
+    "/nn/init.py",
+    "/distributions/distribution.py",
 )
 # Yes or no, by the values.
 QUESTIONS = ["allclose", "equal", "is_nonzero"]
@@ -145,7 +152,7 @@ class Asked(object):
             is_inside = name == __file__ or name.startswith(self.inside)
             if not is_inside and not is_installed(name):
                 return name, frame.f_lineno
-            if os.path.basename(name) in HARMLESS:
+            if name.endswith(HARMLESS):
                 return None
             if not is_inside:
                 found = found or (name, frame.f_lineno)
