@@ -73,6 +73,11 @@ HARMLESS = (
     "/nn/init.py",
     "/distributions/distribution.py",
 )
+# What changes a tensor, beside the methods that end in an underscore.
+IN_PLACE = (
+    "__setitem__ __iadd__ __isub__ __imul__ __itruediv__ __ifloordiv__ "
+    "__imod__ __iand__ __ior__ __ixor__"
+).split()
 # Yes or no, by the values.
 QUESTIONS = ["allclose", "equal", "is_nonzero"]
 # The answer that finite numbers give.
@@ -321,6 +326,8 @@ class Values(object):
             (torch.autograd, ["backward"], self.passes),
             (tensor, filter(self.is_pure, methods), self.follow),
             (tensor, filter(self.takes_sizes, methods), self.size),
+            (tensor, filter(self.changes_it, methods), self.forget),
+            (tensor, IN_PLACE, self.forget),
         ):
             for name in names:
                 self.replace(holder, name, wrap)
@@ -349,6 +356,10 @@ class Values(object):
 
     def takes_sizes(self, name):
         return any("SymInt" in str(each._schema) for each in self.forms(name))
+
+    def changes_it(self, name):
+        is_operator = hasattr(self.torch.ops.aten, name)
+        return name.endswith("_") and name[:2] != "__" and is_operator
 
     def bind_late(self):
         """What may be imported once the card is in use."""
@@ -650,6 +661,16 @@ class Values(object):
             told = [each if host is None else host
                     for each, host in zip(lengths, known)]
             return function(logits, targets, *told, *lengths[2:], **kwargs)
+
+        return call
+
+    def forget(self, function, name):
+        """A tensor of inference keeps no version that would tell the change."""
+
+        def call(value, *args, **kwargs):
+            if version_of(value) is None:
+                value.__dict__.pop("_autofit_known", None)
+            return function(value, *args, **kwargs)
 
         return call
 

@@ -167,6 +167,17 @@ def assertion(s):
         torch.empty(1 << 20, device="cuda")
 
 
+def inference(s):
+    """Its tensors have no version that would tell of the change."""
+    with torch.inference_mode():
+        left = torch.ones(ROWS, dtype=torch.long, device="cuda")
+        left *= (s.y[:, 0] > 0).long()
+        also = torch.ones(ROWS, dtype=torch.long, device="cuda")
+        also[:] = left
+        if left.any() or also.mul_(left).any():
+            torch.empty(1 << 20, device="cuda")
+
+
 def all_of(s):
     if (s.y > 0).all():
         torch.empty(1 << 20, device="cuda")
@@ -405,7 +416,7 @@ DOUBTFUL = (
     experts_split, own_scaling, while_tensor,
     while_not_converged, until_loss, item_branch, best_loss, average_loss,
     largest, longest, longest_named, index, as_int, to_host, host_number,
-    as_float, all_of, assertion, equal)
+    as_float, inference, all_of, assertion, equal)
 PLAIN = (log_number, log_named, print_tensor, health, loss_scaling, asserted,
          compiled, host_mask, host_rows, scattered, grids, speech, counted,
          checked, positions, clip, save, on_card, mixed, scripted, traced,
