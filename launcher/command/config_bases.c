@@ -18,7 +18,8 @@ static bool names_base(const struct setting *setting)
 	       (!setting->key[6] || setting->key[6] == '[');
 }
 
-/* Does nothing but values decide what comes of its bases? {{_base_.x}} is one. */
+/* Does nothing but values decide what comes of its bases? {{_base_.x}} is one.
+ */
 static bool is_plain(const struct named_file *read)
 {
 	const char *text = strbuf_text(&read->text);

@@ -142,9 +142,9 @@ static char *folder_from(const char *script, const char *path)
 {
 	char *folder = path_beside(script, path);
 	size_t length = strlen(folder);
-	char *closed = xasprintf(
-		"%s%s", folder,
-		length > 0 && folder[length - 1] != '/' ? "/" : "");
+	char *closed =
+		xasprintf("%s%s", folder,
+			  length > 0 && folder[length - 1] != '/' ? "/" : "");
 
 	free(folder);
 	return closed;

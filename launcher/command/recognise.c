@@ -211,7 +211,7 @@ static enum command_outcome (*const steps[])(struct recognition *r) = {
 	placeholders_find, /* knobs that the user marked with {micro} */
 	evaluation_check,
 	config_index_find,
-	config_bases_find, /* the files that it is built on */
+	config_bases_find,    /* the files that it is built on */
 	ranks_find,           /* world size */
 	knob_scopes_set,      /* does a knob count per rank, or over all? */
 	refusals_find,        /* what the preset cannot have in a command */
