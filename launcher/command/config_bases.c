@@ -20,7 +20,7 @@ static bool names_base(const struct setting *setting)
 
 /* Does nothing but values decide what comes of its bases? {{_base_.x}} is one.
  */
-static bool is_plain(const struct named_file *read)
+static bool bases_are_plain(const struct named_file *read)
 {
 	const char *text = strbuf_text(&read->text);
 
@@ -57,7 +57,7 @@ static bool based_put(struct recognition *r, const char *path, unsigned depth)
 	    !settings_format_of(path, &format))
 		return false;
 	settings = named_file_settings(read, format);
-	if (!is_plain(read))
+	if (!bases_are_plain(read))
 		return false;
 	for (size_t i = 0; i < settings->count && is_known; i++) {
 		char *base;
