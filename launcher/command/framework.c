@@ -264,8 +264,9 @@ static bool lacks_its_sizes(const struct recognition *recognition,
 	const struct setting *found;
 
 	if (preset->knobs.micro.names.count)
-		return !micro->keys.count && !micro->default_value &&
-		       source->option_count && !has_batch_option(recognition);
+		return !micro->bare && !micro->keys.count &&
+		       !micro->default_value && source->option_count &&
+		       !has_batch_option(recognition);
 	if (!micro->keys.count)
 		return false;
 	if (command->file_count == 0)

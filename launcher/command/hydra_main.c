@@ -138,30 +138,16 @@ static const char *hydra_option(const struct command *command,
 	return value;
 }
 
-/* "src/" and "../configs" are "configs/"; as Hydra does it, by the words. */
 static char *folder_from(const char *script, const char *path)
 {
-	const char *slash = strrchr(script, '/');
-	size_t length = slash ? (size_t)(slash + 1 - script) : 0;
-	const char *end;
+	char *folder = path_beside(script, path);
+	size_t length = strlen(folder);
+	char *closed =
+		xasprintf("%s%s", folder,
+			  length > 0 && folder[length - 1] != '/' ? "/" : "");
 
-	if (*path == '/')
-		length = 0;
-	while (strncmp(path, "../", 3) == 0 || strncmp(path, "./", 2) == 0 ||
-	       strcmp(path, "..") == 0 || strcmp(path, ".") == 0) {
-		if (path[1] == '.') {
-			if (length == 0 ||
-			    (length >= 3 &&
-			     memcmp(script + length - 3, "../", 3) == 0))
-				break;
-			for (length--; length > 0 && script[length - 1] != '/';)
-				length--;
-		}
-		end = strchr(path, '/');
-		path = end ? end + 1 : "";
-	}
-	return xasprintf("%.*s%s%s", (int)length, script, path,
-			 *path && path[strlen(path) - 1] != '/' ? "/" : "");
+	free(folder);
+	return closed;
 }
 
 bool hydra_main_read(struct hydra_main *main, const struct recognition *r)

@@ -22,6 +22,7 @@
 #include "base/alloc.h"
 #include "launcher/command/command_files.h"
 #include "launcher/command/command_numbers.h"
+#include "launcher/command/config_bases.h"
 #include "launcher/command/constraints.h"
 #include "launcher/command/effective_batch.h"
 #include "launcher/command/framework.h"
@@ -210,6 +211,7 @@ static enum command_outcome (*const steps[])(struct recognition *r) = {
 	placeholders_find, /* knobs that the user marked with {micro} */
 	evaluation_check,
 	config_index_find,
+	config_bases_find,    /* the files that it is built on */
 	ranks_find,           /* world size */
 	knob_scopes_set,      /* does a knob count per rank, or over all? */
 	refusals_find,        /* what the preset cannot have in a command */

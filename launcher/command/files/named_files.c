@@ -122,3 +122,27 @@ const struct source *named_file_source(struct named_file *file)
 	file->has_source = true;
 	return &file->source;
 }
+
+char *path_beside(const char *file, const char *path)
+{
+	const char *slash = strrchr(file, '/');
+	size_t length = slash ? (size_t)(slash + 1 - file) : 0;
+	const char *end;
+
+	if (*path == '/')
+		length = 0;
+	while (strncmp(path, "../", 3) == 0 || strncmp(path, "./", 2) == 0 ||
+	       strcmp(path, "..") == 0 || strcmp(path, ".") == 0) {
+		if (path[1] == '.') {
+			if (length == 0 ||
+			    (length >= 3 &&
+			     memcmp(file + length - 3, "../", 3) == 0))
+				break;
+			for (length--; length > 0 && file[length - 1] != '/';)
+				length--;
+		}
+		end = strchr(path, '/');
+		path = end ? end + 1 : "";
+	}
+	return xasprintf("%.*s%s", (int)length, file, path);
+}

@@ -74,4 +74,8 @@ const struct settings *named_file_settings(struct named_file *file,
 /* The options and constants of a Python script, read on the first call. */
 const struct source *named_file_source(struct named_file *file);
 
+/* What a file means by a path: of "src/a.py", "../b/c" is "b/c". By the words
+ * alone, no link is followed. The caller frees it. */
+char *path_beside(const char *file, const char *path);
+
 #endif

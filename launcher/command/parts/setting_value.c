@@ -187,7 +187,9 @@ bool config_is_open(const struct recognition *r)
 		const struct command_file *file = &command->files[i];
 
 		if (file->index == r->config_index)
-			return file->read->why_not || includes_others(file);
+			return file->read->why_not ||
+			       (file->settings != command->composed &&
+				includes_others(file));
 	}
 	return true;
 }
