@@ -8,8 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* A base has bases of its own. */
-#define BASES_DEPTH_MAX 6
+/* A base has bases of its own; of so many in all, each time it is named. */
+#define BASES_MAX 24
 
 /* "_base_", "_BASE_", and each entry of such a list. */
 static bool names_base(const struct setting *setting)
@@ -45,17 +45,18 @@ static void forget_below(struct settings *composed, const char *key)
 			composed->items[i].value = "";
 }
 
-/* False: not all of it is known. */
-static bool based_put(struct recognition *r, const char *path, unsigned depth)
+/* False: not all of it is known. *left counts the files that may follow. */
+static bool based_put(struct recognition *r, const char *path, unsigned *left)
 {
 	struct named_file *read = named_files_get(r->texts, path);
 	const struct settings *settings;
 	enum settings_format format;
 	bool is_known = true;
 
-	if (!read || read->error || depth == BASES_DEPTH_MAX ||
+	if (!read || read->error || *left == 0 ||
 	    !settings_format_of(path, &format))
 		return false;
+	--*left;
 	settings = named_file_settings(read, format);
 	if (!bases_are_plain(read))
 		return false;
@@ -65,7 +66,7 @@ static bool based_put(struct recognition *r, const char *path, unsigned depth)
 		if (!names_base(&settings->items[i]))
 			continue;
 		base = path_beside(path, settings->items[i].value);
-		is_known = based_put(r, base, depth + 1);
+		is_known = based_put(r, base, left);
 		free(base);
 	}
 	for (size_t i = 0; i < settings->count; i++)
@@ -84,6 +85,7 @@ static bool based_put(struct recognition *r, const char *path, unsigned depth)
 enum command_outcome config_bases_find(struct recognition *r)
 {
 	struct command *command = r->command;
+	unsigned left = BASES_MAX;
 
 	if (!command->preset_is_certain || command->composed ||
 	    r->config_index == NO_INDEX || !command->preset->knobs.micro.bare)
@@ -95,7 +97,7 @@ enum command_outcome config_bases_find(struct recognition *r)
 		    !strcasestr(strbuf_text(&file->read->text), "_base_"))
 			continue;
 		command->composed = xcalloc(1, sizeof(*command->composed));
-		if (!based_put(r, file->read->path, 0))
+		if (!based_put(r, file->read->path, &left))
 			break;
 		settings_put_end(command->composed);
 		file->settings = command->composed;
