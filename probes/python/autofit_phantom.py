@@ -60,8 +60,8 @@ SHAPED = ("expand_as", "reshape_as", "view_as", "ones_like")
 SIZED = "arange empty full linspace ones rand randint randn zeros".split()
 # Operations whose result is as large as the values of their arguments say.
 CHOOSING = (
-    "nonzero argwhere where unique unique_consecutive bincount histc "
-    "masked_select repeat_interleave"
+    "nonzero argwhere where unique unique_consecutive bincount "
+    "repeat_interleave"
 ).split()
 # Files of libraries that only ask whether a step is made (as it is with finite
 # numbers), a training saved or ended, a first weight drawn again, or a number
@@ -118,7 +118,7 @@ class Asked(object):
         self.inside = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
         self.place = None
         self.times = 0
-        self.assertions = {}
+        self.checks = {}
         from opcode import opmap
 
         # While a function written in C compares two numbers.
@@ -150,7 +150,7 @@ class Asked(object):
         frame = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename == __file__:
             frame = frame.f_back
-        if None not in (frame, answer) and self.is_asserted(frame, answer):
+        if None not in (frame, answer) and self.is_check(frame, answer):
             return None
         while frame is not None:
             name = frame.f_code.co_filename
@@ -164,19 +164,22 @@ class Asked(object):
             frame = frame.f_back
         return found or ("a library", 0)
 
-    def is_asserted(self, frame, answer):
+    def is_check(self, frame, answer):
         """With the other answer the program would go straight to an error."""
         key = frame.f_code, frame.f_lasti, bool(answer)
-        if key not in self.assertions:
+        if key not in self.checks:
             try:
-                self.assertions[key] = is_check(*key)
+                self.checks[key] = raises_else(*key)
             except Exception:
-                self.assertions[key] = False
-        return self.assertions[key]
+                self.checks[key] = False
+        return self.checks[key]
 
 
-def is_check(code, at, answer):
-    """The branch that is not taken behind this place raises an error."""
+def raises_else(code, at, answer):
+    """
+    The branch that is not taken behind this place fails an assertion; or, in a
+    library, raises an error: a program may go on from its own.
+    """
     import dis
 
     steps = list(dis.get_instructions(code))
@@ -193,9 +196,12 @@ def is_check(code, at, answer):
         return False
     if answer != ("IF_TRUE" in jump.opname):
         behind = (each for each in steps if each.offset >= jump.argval)
+    is_fatal = is_installed(code.co_filename)
     for each in behind:
+        if "ASSERTION" in each.opname or each.argrepr == "AssertionError":
+            is_fatal = True
         if each.opname == "RAISE_VARARGS":
-            return True
+            return is_fatal
         if "JUMP" in each.opname or "RETURN" in each.opname:
             break
     return False
@@ -308,6 +314,12 @@ class Values(object):
             (torch, FACTORIES, self.make),
             (tensor, CHOOSING, self.choose),
             (torch, CHOOSING, self.choose),
+            (tensor, ["masked_select"], self.select),
+            (torch, ["masked_select"], self.select),
+            (tensor, ["repeat_interleave"], self.repeat),
+            (torch, ["repeat_interleave"], self.repeat),
+            (tensor, ["histc"], self.quiet),
+            (torch, ["histc"], self.quiet),
             (torch.nn.functional, ["one_hot"], self.choose),
             (tensor, ["__getitem__", "__setitem__"], self.point),
             (tensor, ["masked_scatter"], self.scatter),
@@ -443,7 +455,7 @@ class Values(object):
         entry = value.__dict__.get("_autofit_known")
         if entry is None or entry[1] != version_of(value):
             return None
-        return entry[0]
+        return entry[0] if entry[0].shape == value.shape else None
 
     def remember(self, value, host):
         if host.numel() <= KNOWN_MAX and host.shape == value.shape:
@@ -596,34 +608,49 @@ class Values(object):
         """By the values that are known, with no question to the card."""
 
         def call(*args, **kwargs):
-            try:
-                if args and self.is_card(args[0]):
-                    return self.chosen(function, name, args, kwargs)
-            except Exception:
-                pass
+            # where() with more takes values of two tensors, and is as large.
+            if not (name == "where" and len(args) > 1):
+                try:
+                    if args and self.is_card(args[0]):
+                        host = self.compute(function, args, kwargs)
+                        return self.on_card(host, args[0].device)
+                except Exception:
+                    pass
             return function(*args, **kwargs)
 
         return call
 
-    def chosen(self, function, name, args, kwargs):
-        value = args[0]
-        if name == "masked_select":
-            host = self.known(args[1])
+    def on_card(self, host, device):
+        if isinstance(host, tuple):
+            return type(host)([each.to(device) for each in host])
+        return host.to(device)
+
+    def select(self, function, name):
+        """An index by the mask, in the shape that both make."""
+
+        def call(*args, **kwargs):
+            host = None
+            if len(args) == 2 and not kwargs and self.is_card(args[0]):
+                host = self.known(args[1])
+            if host is None:
+                return function(*args, **kwargs)
+            value = args[0]
             shape = self.torch.broadcast_shapes(value.shape, host.shape)
             return value.expand(shape)[self.places(host.expand(shape), value)]
-        if name == "histc":
-            return self.quiet(function, name)(*args, **kwargs)
-        if name == "repeat_interleave" and self.known(value) is None:
-            size = int(self.known(args[1]).sum())
-            if self.known(args[1]).numel() > 1:
-                kwargs = dict(kwargs, output_size=size)
-                return self.quiet(function, name)(*args, **kwargs)
-        if name == "where" and len(args) > 1:
-            return function(*args, **kwargs)
-        result = self.compute(function, args, kwargs)
-        if isinstance(result, tuple):
-            return type(result)([each.to(value.device) for each in result])
-        return result.to(value.device)
+
+        return call
+
+    def repeat(self, function, name):
+        """It is told how large the result is, and asks nobody."""
+        quiet = self.quiet(function, name)
+
+        def call(*args, **kwargs):
+            host = self.known(args[1]) if len(args) > 1 else None
+            if host is None or host.numel() < 2 or not args[1].is_cuda:
+                return function(*args, **kwargs)
+            return quiet(*args, **dict(kwargs, output_size=int(host.sum())))
+
+        return call
 
     def point(self, function, name):
         """Indices in place of a mask whose values are known."""
@@ -864,7 +891,10 @@ class Values(object):
             self.remember(value, host)
 
     def quiet(self, function, name):
-        """What is printed or saved decides nothing."""
+        """
+        What is printed or saved decides nothing, nor does what an operation
+        reads whose result is as large with any values.
+        """
 
         def call(*args, **kwargs):
             self.runtime.handle(1)
