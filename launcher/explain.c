@@ -23,7 +23,6 @@
 #include "launcher/request/memory_target_words.h"
 #include "launcher/tuning/isolation/probe_isolation.h"
 #include "launcher/tuning/session.h"
-#include "search/accumulation.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -251,45 +250,24 @@ static void add_target(struct strbuf *out, const struct request *request,
 		    bytes_format(limit, target->limit_bytes));
 }
 
-/* A size that keeps no split cannot win, as the command's own of another
- * effective batch: the largest below it that does. */
-static int64_t explain_winner(const struct request *request,
-			      const struct plan_step *first)
-{
-	const struct batch *asked = &request->asked;
-	int64_t micro = first->micro_batch;
-
-	if (request->options->batch.choice == EFFECTIVE_GROW ||
-	    first->final_accum == 1 || request->command.nominal.batch)
-		return micro;
-	while (micro > 1 && !accumulation_exact(asked->effective_batch, micro,
-						asked->world_size))
-		micro--;
-	return micro;
-}
-
 /* The answer of a record, or what a tuning would begin with. */
 static void explain_decide(struct explained *explained,
 			   const struct session_setup *setup,
 			   const struct record *answer)
 {
+	struct plan_step winner;
+
 	if (answer) {
 		explained->micro_batch = answer->batch.micro_batch;
 		explained->grad_accum = answer->batch.grad_accum;
 		explained->first.action = PLAN_DONE;
 		return;
 	}
-	explained->first = session_first_step(setup);
+	explained->first = session_first_step(setup, &winner);
 	if (explained->first.action != PLAN_PROBE)
 		return;
-	explained->micro_batch =
-		explain_winner(setup->request, &explained->first);
-	explained->grad_accum = explained->first.final_accum;
-	if (explained->micro_batch < explained->first.micro_batch)
-		explained->grad_accum = accumulation_exact(
-			setup->request->asked.effective_batch,
-			explained->micro_batch,
-			setup->request->asked.world_size);
+	explained->micro_batch = winner.micro_batch;
+	explained->grad_accum = winner.final_accum;
 }
 
 static void explain(struct strbuf *out, const struct request *request,

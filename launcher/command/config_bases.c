@@ -18,8 +18,7 @@ static bool names_base(const struct setting *setting)
 	       (!setting->key[6] || setting->key[6] == '[');
 }
 
-/* Does nothing but values decide what comes of its bases? {{_base_.x}} is one.
- */
+/* Do values alone decide what comes of its bases? {{_base_.x}} is a value. */
 static bool bases_are_plain(const struct named_file *read)
 {
 	const char *text = strbuf_text(&read->text);

@@ -254,16 +254,6 @@ static int take_command(struct options_parsing *parsing,
 	return 0;
 }
 
-static int no_subcommand(struct options_parsing *parsing, const char *topic)
-{
-	const char *meant = subcommand_suggestion(topic);
-
-	return options_wrong(parsing, "no sub-command is called '%.64s' %s%s%s",
-			     topic, meant ? "(did you mean " : "",
-			     meant ? meant : "(autofit help lists them)",
-			     meant ? "?)" : "");
-}
-
 /* "help", "help WORD", "version" */
 static int on_word_that_prints(struct options_parsing *parsing,
 			       const struct subcommand_row *row,
@@ -279,8 +269,11 @@ static int on_word_that_prints(struct options_parsing *parsing,
 	state->next = state->argc;
 	if (topic && parsing->print->print == PRINT_HELP) {
 		parsing->print_value = topic;
-		if (!subcommand_of(topic))
-			return no_subcommand(parsing, topic);
+		if (!subcommand_of(topic)) {
+			subcommand_unknown(topic, parsing->err);
+			parsing->failed = true;
+			return EINVAL;
+		}
 	} else if (topic) {
 		return options_wrong(parsing,
 				     "autofit %s does not take '%.64s'; to "

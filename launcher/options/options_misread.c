@@ -94,6 +94,22 @@ void option_unknown(const char *name, struct error *err)
 				name);
 }
 
+void subcommand_unknown(const char *word, struct error *err)
+{
+	const char *meant = subcommand_suggestion(word);
+
+	if (meant)
+		(void)error_set(err, -EINVAL,
+				"no sub-command is called '%.64s'; did you "
+				"mean %s?",
+				word, meant);
+	else
+		(void)error_set(err, -EINVAL,
+				"no sub-command is called '%.64s' (autofit "
+				"help lists them)",
+				word);
+}
+
 static void long_misread(const char *word, struct error *err)
 {
 	size_t length = strcspn(word, "=");

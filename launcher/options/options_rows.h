@@ -140,6 +140,8 @@ const char *option_suggestion(const char *name);
 const char *option_nearest(const char *name);
 /* err for a long option that is not in the table, and its likely neighbour. */
 void option_unknown(const char *name, struct error *err);
+/* The same of a sub-command. */
+void subcommand_unknown(const char *word, struct error *err);
 /* err for a word that argp refused without saying why. */
 void option_misread(const char *word, struct error *err);
 

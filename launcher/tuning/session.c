@@ -415,7 +415,8 @@ struct session session_of(const struct session_setup *setup,
 	return session;
 }
 
-struct plan_step session_first_step(const struct session_setup *setup)
+struct plan_step session_first_step(const struct session_setup *setup,
+				    struct plan_step *winner)
 {
 	struct result result = RESULT_INIT;
 	struct session session = session_of(setup, &result);
@@ -423,7 +424,13 @@ struct plan_step session_first_step(const struct session_setup *setup)
 		session_record_can_check(setup)
 			? session_record_step(&setup->match->record)
 			: next_step(&session);
+	int64_t split = step.micro_batch;
 
+	*winner = step;
+	if (step.action == PLAN_PROBE)
+		split = plan_split_at_most(&session.plan, split);
+	if (split < step.micro_batch)
+		*winner = plan_probe(&session.plan, split);
 	result_release(&result);
 	return step;
 }

@@ -40,8 +40,10 @@ void session_survey(const struct session_setup *setup, struct result *result,
 
 /*
  * The step that such a tuning begins with, were none cut off before it. Starts
- * nothing; guard, lease and style are not looked at.
+ * nothing; guard, lease and style are not looked at. *winner: the same, or the
+ * largest split below it, where that size can be no answer.
  */
-struct plan_step session_first_step(const struct session_setup *setup);
+struct plan_step session_first_step(const struct session_setup *setup,
+				    struct plan_step *winner);
 
 #endif

@@ -167,8 +167,7 @@ static const char *hint_for(const struct session *session,
 		       "folder";
 	if (!outcome->hint && outcome->trial.steps == 0 && input_is_waiting())
 		return "if it reads standard input: probes have none, data "
-		       "must "
-		       "come from a file";
+		       "must come from a file";
 	return outcome->hint;
 }
 

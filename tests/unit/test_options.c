@@ -419,7 +419,7 @@ static const struct {
 	  "called "
 	  "phantom write: autofit -- phantom ..." },
 	{ "help nix", NULL, "no sub-command is called 'nix'" },
-	{ "help exprot", NULL, "'exprot' (did you mean export?)" },
+	{ "help exprot", NULL, "'exprot'; did you mean export?" },
 	{ "version 2", NULL,
 	  "autofit version does not take '2'; to launch a program called "
 	  "version write: autofit -- version ..." },

@@ -83,6 +83,10 @@ bool plan_doubts_short_fits(const struct trial *trials, size_t count);
 /* A probe of a size that is not to be the answer. */
 struct plan_step plan_probe(const struct plan *plan, int64_t micro_batch);
 
+/* The largest split there is up to this size; the size itself where no split is
+ * to be kept, or none is so small. */
+int64_t plan_split_at_most(const struct plan *plan, int64_t micro_batch);
+
 /* The least that shows what a probe of this size takes. */
 int64_t plan_least_accum(const struct plan *plan, int64_t micro_batch);
 

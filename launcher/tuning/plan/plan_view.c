@@ -2,10 +2,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/tuning/plan/plan_view.h"
 
+#include "base/alloc.h"
 #include "base/units.h"
 #include "search/accumulation.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 /* So many sizes that fail late are no accident of one step. */
 #define LATE_MISFITS_MAX 2
@@ -321,4 +323,17 @@ const struct trial *plan_view_trial(const struct plan_view *view, int64_t micro)
 		if (view->trials[i].micro_batch == micro)
 			return &view->trials[i];
 	return NULL;
+}
+
+int64_t plan_split_at_most(const struct plan *plan, int64_t micro_batch)
+{
+	struct plan_view *view = xmalloc(sizeof(*view));
+	int64_t found = micro_batch;
+
+	plan_view_look(view, plan, NULL, 0);
+	for (size_t i = 0; i < view->split_count; i++)
+		if (plan->mode == PLAN_KEEP && view->splits[i] <= micro_batch)
+			found = view->splits[i];
+	free(view);
+	return found;
 }

@@ -51,7 +51,8 @@ static double processes_outside(const struct host_origin *origin,
  * A page of the origin is in all k copies and the o processes outside, or only
  * in these: of its w bytes r are in k + o, w - r in o. So its share is
  * s = r / (k + o) + (w - r) / o, which gives r. A process that comes and goes
- * between the readings has a part as well: no copy lacks more than its others'.
+ * has a part as well, and then this is too much: a copy lacks no more than all
+ * it has less its own part.
  */
 uint64_t host_origin_lent(const struct host_origin *origin,
 			  const struct host_process *processes, size_t count)
