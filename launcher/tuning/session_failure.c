@@ -85,7 +85,8 @@ static bool drop_an_addition(struct probe_kit *kit,
 	/* In a view its own folder of results is as safe. */
 	if (!kit->without_output &&
 	    kit->isolation.choice.kind == ISOLATION_VIEW &&
-	    strstr(error, kit->isolation.space.folder))
+	    (strstr(error, kit->isolation.space.folder) ||
+	     command_names_output(command, error)))
 		return kit->without_output = true;
 	if (kit->without_args)
 		return false;
