@@ -85,7 +85,8 @@ static bool drop_an_addition(struct probe_kit *kit,
 	/* In a view its own folder of results is as safe. */
 	if (!kit->without_output &&
 	    kit->isolation.choice.kind == ISOLATION_VIEW &&
-	    strstr(error, kit->isolation.space.folder))
+	    (strstr(error, kit->isolation.space.folder) ||
+	     command_names_output(command, error)))
 		return kit->without_output = true;
 	if (kit->without_args)
 		return false;
@@ -110,11 +111,30 @@ static bool fails_by_addition(struct session *session,
 				outcome->first_error);
 }
 
+/*
+ * It had fewer passes than the run is to have, which a program may refuse, as
+ * one that asks for some samples a step: from here on probes have all of them.
+ */
+static bool may_fail_by_passes(struct session *session,
+			       const struct probe_outcome *outcome)
+{
+	struct plan *plan = &session->plan;
+	const struct trial *trial = &outcome->trial;
+
+	if (!is_of_command(outcome) || trial->steps > 0 ||
+	    plan->accum_matters ||
+	    trial->grad_accum >=
+		    plan_probe(plan, trial->micro_batch).final_accum)
+		return false;
+	return plan->accum_matters = true;
+}
+
 void session_failure_place(struct session *session, struct probe_report *report)
 {
 	struct probe_outcome *outcome = &report->outcome;
 
-	report->drops_addition = fails_by_addition(session, outcome);
+	report->drops_addition = fails_by_addition(session, outcome) ||
+				 may_fail_by_passes(session, outcome);
 	if (is_of_command(outcome) && !report->drops_addition)
 		end_climb(session, report);
 }

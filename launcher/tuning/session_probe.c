@@ -440,7 +440,10 @@ int session_probe_begin(struct session *session, struct session_lane *lane,
 				  (long long)loop->started);
 	lane->setup.only_gpu = lane->gpu ? lane->gpu->only : NULL;
 	lane->step.probe_accum =
-		session_zygote_accum(session, &lane->step, lane->gpu != NULL);
+		session->plan.accum_matters
+			? lane->step.final_accum
+			: session_zygote_accum(session, &lane->step,
+					       lane->gpu != NULL);
 	result = probe_setup_make(&lane->setup, &session->kit, &session->given,
 				  &lane->step, err);
 	return result < 0 ? result : start_probe(session, lane, err);

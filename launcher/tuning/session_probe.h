@@ -18,8 +18,8 @@ struct probe_report {
 	/* A program that would have done work elsewhere, with a few words;
 	 * NULL: there was none. */
 	char *called;
-	/* It failed by something that autofit had added: the next probe goes
-	 * without it. */
+	/* It failed by something that autofit had added, or maybe by fewer
+	 * passes than were asked for: the next probe goes without that. */
 	bool drops_addition;
 	/* Another GPU than the command's own that it ran on (NULL: there), and
 	 * which round of several it was of (0: it ran alone). */

@@ -60,6 +60,21 @@ for step in range(100000):
     time.sleep(0.001 if step < 30 else 0.05)
 """
 FRESH_FOLDER = "os.makedirs(a.output_dir)\n" + STEPS
+# It asks for so many samples a step before it starts.
+ASKS_FOR_SAMPLES = """
+assert a.batch_size * a.grad_accum >= 16, "16 samples a step are the least"
+""" + STEPS
+# The words of SpeechBrain, whose file of keys has no folder of results.
+WITHOUT_FOLDER = """
+keys = dict((word[2:] + "=").split("=")[:2] for word in sys.argv[1:]
+            if word.startswith("--"))
+for key in keys:
+    if key not in ("batch_size", "grad_accumulation_factor"):
+        raise KeyError("Override %r not found in: [...]" % key)
+def parse_arguments(words): pass
+def load_hyperpyyaml(file): pass
+held = bytearray(b"x") * (int(keys["batch_size"]) << 22)
+""" + STEPS.split("\n", 2)[2]
 READS_FOLDER = 'open(os.path.join(a.output_dir, "vocab.txt")).read()\n' + STEPS
 
 
@@ -131,10 +146,35 @@ def folders_of_results(place):
           got)
 
 
+def fewer_passes_may_be_too_few(place):
+    got = tune(place, ASKS_FOR_SAMPLES, "--grad-accum", "16")
+    equal("samples a step", got.status, 0)
+    equal("samples a step: less of them, then all", [
+        (p["micro_batch"], p["grad_accum"], p["verdict"])
+        for p in got.probes[:2]], [(1, 2, "failed"), (1, 16, "fits")])
+    # What fails whatever it is told fails no third time.
+    got = tune(place, 'sys.exit("no such data")', "--grad-accum", "16")
+    equal("it fails", got.status, 121)
+    equal("it fails: as it is given", [p["grad_accum"] for p in got.probes],
+          [2, 16])
+
+
+def a_folder_that_it_has_not(place):
+    place.write("train.py", "import sys\n" + WITHOUT_FOLDER)
+    got = place.run("tune", "--device", "host", "--memory", "900MiB", "--fresh",
+                    "--", sys.executable, "train.py", "--batch_size=1",
+                    "--grad_accumulation_factor=2")
+    if got.result["isolation"] != "view":
+        return
+    equal("no folder of results", got.status, 0)
+    equal("no folder of results: probes", len(got.probes), 3)
+
+
 def main():
     for test in (noise_shows_no_effect, no_step_is_said,
                  what_comes_before_is_no_training,
-                 steps_that_are_not_done_are_none, folders_of_results):
+                 steps_that_are_not_done_are_none, folders_of_results,
+                 fewer_passes_may_be_too_few, a_folder_that_it_has_not):
         with lib.Place("believed") as place:
             test(place)
     lib.finish()

@@ -489,6 +489,36 @@ static void additions_are_found_in_errors(void **state)
 	strlist_release(&argv);
 }
 
+/* A folder of results that was not given, and that the program has not. */
+static void an_added_folder_is_found_in_errors(void **state)
+{
+	static const char error[] =
+		"KeyError: \"Override 'output_folder' not found in: ['lr']\"";
+	const struct command_hints hints = { 0 };
+	const struct sample sample = {
+		.presets = *state,
+		.hints = &hints,
+		.source = "parse_arguments(argv)\nload_hyperpyyaml(file)",
+	};
+	const char *const commands[] = {
+		"python train.py --batch_size=8",
+		"python train.py --batch_size=8 --output_folder=runs",
+	};
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		struct strlist argv = words(commands[i]);
+		struct command command;
+
+		assert_int_equal(
+			sample_recognise(&command, &argv, &sample, NULL),
+			COMMAND_OK);
+		assert_int_equal(command_names_output(&command, error), i == 0);
+		assert_false(command_names_output(&command, "KeyError: 'lr'"));
+		command_release(&command);
+		strlist_release(&argv);
+	}
+}
+
 static void other_bytes_stay(void **state)
 {
 	const struct command_hints hints = { 0 };
@@ -593,6 +623,7 @@ int main(void)
 		cmocka_unit_test(the_environment_is_written),
 		cmocka_unit_test(presets_may_set_variables),
 		cmocka_unit_test(additions_are_found_in_errors),
+		cmocka_unit_test(an_added_folder_is_found_in_errors),
 		cmocka_unit_test(other_bytes_stay),
 		cmocka_unit_test(shells_read_it_back),
 	};

@@ -80,6 +80,8 @@ const char *copy_original(const struct command *command,
  * not? With its dashes, or, in its last line, without them.
  */
 bool command_names_addition(const struct command *command, const char *text);
+/* The same of the option for the folder of results, which was not given. */
+bool command_names_output(const struct command *command, const char *text);
 
 /* "--batch-size 32 --grad-accum 4": the exact text to paste, shell-quoted. */
 char *command_flags_text(const struct command *command,

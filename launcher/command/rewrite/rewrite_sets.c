@@ -243,3 +243,11 @@ bool command_names_addition(const struct command *command, const char *text)
 			return true;
 	return false;
 }
+
+bool command_names_output(const struct command *command, const char *text)
+{
+	const struct knob *knob = &command->knobs[KNOB_OUTPUT];
+
+	return knob->form == KNOB_DEFAULT &&
+	       is_named_in(knob->name, strlen(knob->name), text);
+}

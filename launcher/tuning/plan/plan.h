@@ -27,7 +27,9 @@ struct plan {
 	/* Asked for. effective_batch 0: not known, PLAN_GROW and _LARGEST. */
 	struct batch asked;
 	bool has_accumulation; /* the command has such an option */
-	bool accum_matters;    /* memory grows with it: probe the real one */
+	/* Memory grows with it, or a probe with less of it failed: probe the
+	 * real one. */
+	bool accum_matters;
 	/* What the framework asks of a split; its words are not the plan's. */
 	struct command_constraints constraints;
 	/* PLAN_LARGEST: the size next to the answer is run as well, where only
