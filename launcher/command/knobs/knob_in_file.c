@@ -178,7 +178,8 @@ static enum command_outcome take_found(struct recognition *r,
 		return take_overridden(r, kind, find);
 	return (file->index == NO_INDEX &&
 		(!file->option || !takes_options(r))) ||
-			       is_named_by_script(r, file)
+			       is_named_by_script(r, file) ||
+			       find->items[0]->path
 		       ? take_covered(r, kind, find)
 		       : take_site(r, kind, find);
 }
