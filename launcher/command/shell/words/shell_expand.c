@@ -365,8 +365,8 @@ static void expand_add_text(struct builder *b, const struct shell_part *part)
 		note_literal(b, offset, part, false);
 }
 
-/* What $((B / 2)), $[B / 2], $(expr $B / 2) and `expr $B / 2` compute; false: it is
- * none of these. */
+/* What $((B / 2)), $[B / 2], $(expr $B / 2) and `expr $B / 2` compute; false:
+ * it is none of these. */
 static bool computed_text(const char *text, size_t length, struct strbuf *out)
 {
 	size_t marks = *text == '`' ? 1 : 2;
