@@ -11,6 +11,7 @@
 #include "launcher/command/knobs/knob_scope.h"
 #include "launcher/command/knobs/knob_take.h"
 #include "launcher/command/parts/setting_value.h"
+#include "launcher/command/parts/token.h"
 #include "launcher/command/ranks/ranks_open.h"
 #include "launcher/command/text/names.h"
 
@@ -355,6 +356,26 @@ static enum command_outcome of_another(const struct recognition *r,
 		r->source_name, key);
 }
 
+/* ${div_up:${loader.global_batch_size}, ...}: an accumulation that follows from
+ * an effective batch, which the words of the command say. */
+static bool follows_global(const struct recognition *r, enum knob_kind kind,
+			   const struct file_find *find)
+{
+	const char *value = find->items[0]->value;
+	const struct setting *global;
+	struct file_keys keys;
+	struct token token;
+
+	if (kind != KNOB_ACCUM || !by_class_applies(r) ||
+	    strncmp(value, "${", 2) != 0)
+		return false;
+	file_keys_find(&keys, r);
+	global = keys.first[OPTION_GLOBAL];
+	return global && keys.count[OPTION_GLOBAL] == 1 &&
+	       strstr(value, global->key) &&
+	       token_find(r->command, global->key, &token);
+}
+
 enum command_outcome knob_in_file_find(struct recognition *r,
 				       enum knob_kind kind)
 {
@@ -363,6 +384,8 @@ enum command_outcome knob_in_file_find(struct recognition *r,
 	int64_t number = 0;
 
 	if (!find_last(r, kind, false, &find) || is_the_global(r, kind, &find))
+		return COMMAND_OK;
+	if (follows_global(r, kind, &find))
 		return COMMAND_OK;
 	if (trains_elsewhere(r, kind))
 		return of_another(r, &find);
