@@ -29,12 +29,6 @@ static bool option_is_decoy(const struct preset *preset,
 	return false;
 }
 
-/* A size of 0 is none: the script computes it. */
-static bool option_is_unset(const struct source_option *option)
-{
-	return option->kind == SOURCE_INTEGER && option->value < 1;
-}
-
 /* The best place of an option's spellings in the list, or its count. */
 static size_t option_rank(const struct preset *preset,
 			  const struct strlist *names,
@@ -78,10 +72,7 @@ const struct source_option *knob_in_source(const struct recognition *r,
 	for (size_t i = 0; i < r->source->option_count; i++) {
 		const struct source_option *option = &r->source->options[i];
 		size_t place =
-			option->is_switch ||
-					option_is_knob(r->command, option) ||
-					(kind == KNOB_MICRO &&
-					 option_is_unset(option))
+			option->is_switch || option_is_knob(r->command, option)
 				? names->count
 				: option_rank(preset, names, option);
 
@@ -242,7 +233,7 @@ static void collect_defaults(const struct recognition *r, enum knob_kind kind,
 		for (size_t k = 0; k < candidates->count; k++)
 			is_typed |= candidates->items[k].option == option;
 		if (is_typed || option->kind != SOURCE_INTEGER ||
-		    option_is_unset(option) || option->is_switch ||
+		    option->value < 1 || option->is_switch ||
 		    option_is_knob(r->command, option))
 			continue;
 		candidate.rank = option_rank(preset, names, option);
