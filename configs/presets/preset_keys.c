@@ -144,7 +144,7 @@ const struct ini_key preset_keys[] = {
 	ROW("world", "visible_devices", INI_SWITCH, ranks.uses_visible_devices,
 	    "without a launcher it uses every visible GPU"),
 	ROW("world", "devices", INI_LIST, ranks.device_flags,
-	    "its options for how many GPUs"),
+	    "its options for how many GPUs; $NAME: a variable"),
 	ROW("world", "device_list", INI_LIST, ranks.device_lists,
 	    "its options that list the GPUs one by one: 0,1"),
 	ROW("world", "nodes", INI_LIST, ranks.node_flags,

@@ -3,6 +3,7 @@
 #include "launcher/command/config_bases.h"
 
 #include "base/alloc.h"
+#include "launcher/command/knobs/knob_in_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +12,27 @@
 /* A base has bases of its own; of so many in all, each time it is named. */
 #define BASES_MAX 24
 
+static const char *const base_keys[] = { "_base_", "__include__" };
+
 /* "_base_", "_BASE_", and each entry of such a list. */
 static bool names_base(const struct setting *setting)
 {
-	return strncasecmp(setting->key, "_base_", 6) == 0 &&
-	       (!setting->key[6] || setting->key[6] == '[');
+	for (size_t i = 0; i < sizeof(base_keys) / sizeof(*base_keys); i++) {
+		size_t length = strlen(base_keys[i]);
+
+		if (strncasecmp(setting->key, base_keys[i], length) == 0 &&
+		    (!setting->key[length] || setting->key[length] == '['))
+			return true;
+	}
+	return false;
+}
+
+static bool speaks_of_bases(const struct named_file *read)
+{
+	for (size_t i = 0; i < sizeof(base_keys) / sizeof(*base_keys); i++)
+		if (strcasestr(strbuf_text(&read->text), base_keys[i]))
+			return true;
+	return false;
 }
 
 /* Do values alone decide what comes of its bases? {{_base_.x}} is a value. */
@@ -84,16 +101,18 @@ static bool based_put(struct recognition *r, const char *path, unsigned *left)
 enum command_outcome config_bases_find(struct recognition *r)
 {
 	struct command *command = r->command;
+	bool is_certain = command->preset_is_certain;
 	unsigned left = BASES_MAX;
 
-	if (!command->preset_is_certain || command->composed ||
-	    r->config_index == NO_INDEX || !command->preset->knobs.micro.bare)
+	if (command->composed || !command->preset->knobs.micro.bare)
 		return COMMAND_OK;
 	for (size_t i = 0; i < command->file_count; i++) {
 		struct command_file *file = &command->files[i];
 
-		if (file->index != r->config_index ||
-		    !strcasestr(strbuf_text(&file->read->text), "_base_"))
+		/* A size of its own is one that can be written there. */
+		if (!speaks_of_bases(file->read) ||
+		    (is_certain ? file->index != r->config_index
+				: knob_in_file_is_set(r, KNOB_MICRO, file)))
 			continue;
 		command->composed = xcalloc(1, sizeof(*command->composed));
 		if (!based_put(r, file->read->path, &left))

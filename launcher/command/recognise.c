@@ -80,8 +80,29 @@ static enum command_outcome unreadable(const struct recognition *r,
 	return COMMAND_UNREADABLE;
 }
 
-/* The script, or the module, or the package that is started as one: of the
- * working folder, or of the src/ that is installed from there. */
+/* "pkg.train" of the project's own train = "pkg.train:main"; the caller frees.
+ * NULL: the program is none of these. */
+static char *module_of_program(const struct recognition *r)
+{
+	const struct command_view *view = &r->command->view;
+	struct named_file *file = file_seen(r, "pyproject.toml");
+	const char *program = command_argv(r->command)->items[view->program];
+	const struct setting *found = NULL;
+	char *key;
+
+	if (!file || file->error)
+		return NULL;
+	key = xasprintf("project.scripts.%s", program);
+	(void)settings_find_all(named_file_settings(file, SETTINGS_TOML), key,
+				&found, 1);
+	free(key);
+	return found ? xstrndup(found->value, strcspn(found->value, ":"))
+		     : NULL;
+}
+
+/* The script, or the module, or the package that is started as one, or by a
+ * program of the project: of the working folder, or of the src/ that is
+ * installed from there. */
 static struct named_file *script_file(const struct recognition *r)
 {
 	static const char *const places[][2] = { { "", ".py" },
@@ -91,15 +112,16 @@ static struct named_file *script_file(const struct recognition *r)
 	const struct command_view *view = &r->command->view;
 	const struct strlist *argv = command_argv(r->command);
 	struct named_file *file = NULL;
+	char *module;
 
 	if (view->script != NO_INDEX)
 		return file_seen(r, argv->items[view->script]);
-	if (view->module == NO_INDEX)
-		return NULL;
-	for (size_t i = 0; !file && i < sizeof(places) / sizeof(*places); i++)
-		file = module_file_seen(r, places[i][0],
-					argv->items[view->module],
-					places[i][1]);
+	module = view->module == NO_INDEX ? module_of_program(r)
+					  : xstrdup(argv->items[view->module]);
+	for (size_t i = 0;
+	     module && !file && i < sizeof(places) / sizeof(*places); i++)
+		file = module_file_seen(r, places[i][0], module, places[i][1]);
+	free(module);
 	return file;
 }
 

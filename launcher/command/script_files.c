@@ -116,6 +116,24 @@ static void offer_literal(struct script_files *files, struct pytext *cursor)
 	free(path);
 }
 
+/* config_file = "x.yaml" at the beginning of a line, and open(config_file):
+ * its first line counts, and must be the only one. */
+static void offer_variable(struct script_files *files, const char *name,
+			   size_t length)
+{
+	char *line = xasprintf("\n%.*s = ", (int)length, name);
+	const char *text = files->r->text;
+	const char *at = strstr(text, line);
+	struct pytext cursor = { .end = text + strlen(text) };
+
+	if (at && !strstr(at + 1, line)) {
+		cursor.at = at + strlen(line);
+		if (pytext_is_quote(*cursor.at))
+			offer_literal(files, &cursor);
+	}
+	free(line);
+}
+
 static void offer_literals(struct script_files *files)
 {
 	const char *text = files->r->text;
@@ -132,6 +150,8 @@ static void offer_literals(struct script_files *files)
 			pytext_skip_comment(&cursor);
 		} else if (pytext_is_word_start(c)) {
 			pytext_word(&cursor, &word, &length);
+			if (is_argument)
+				offer_variable(files, word, length);
 			reads = reads_a_file(word, length);
 			is_argument = false;
 		} else if (pytext_is_quote(c) && is_argument) {

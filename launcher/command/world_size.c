@@ -17,10 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The value of the last of these options, else of a config file, or NULL. */
-static const char *last_value(const struct command *command,
+/* The value of the last of these options, else of a config file, else of a
+ * variable, "$NAME"; or NULL. */
+static const char *last_value(const struct recognition *r,
 			      const struct strlist *flags)
 {
+	const struct command *command = r->command;
 	const char *value = NULL;
 	struct token token;
 
@@ -30,7 +32,9 @@ static const char *last_value(const struct command *command,
 			       token.bare) < flags->count)
 			value = token_value(&token, command_argv(command));
 	for (size_t i = 0; i < flags->count && !value; i++)
-		value = setting_value(command, flags->items[i]);
+		value = *flags->items[i] == '$'
+				? variable_value(r, flags->items[i] + 1)
+				: setting_value(command, flags->items[i]);
 	return value;
 }
 
@@ -71,7 +75,7 @@ static enum command_outcome several_nodes(const struct recognition *r,
 static enum command_outcome check_nodes(const struct recognition *r)
 {
 	const struct preset *preset = r->command->preset;
-	const char *nodes = last_value(r->command, &preset->ranks.node_flags);
+	const char *nodes = last_value(r, &preset->ranks.node_flags);
 
 	if (!nodes || strcmp(nodes, "1") == 0)
 		return COMMAND_OK;
@@ -119,8 +123,8 @@ static enum command_outcome ranks_of_itself(const struct recognition *r)
 	struct command *command = r->command;
 	const struct preset *preset = command->preset;
 	int64_t visible = command->view.visible_devices;
-	const char *list = last_value(command, &preset->ranks.device_lists);
-	const char *devices = last_value(command, &preset->ranks.device_flags);
+	const char *list = last_value(r, &preset->ranks.device_lists);
+	const char *devices = last_value(r, &preset->ranks.device_flags);
 	int64_t items =
 		list ? items_listed(command, &preset->ranks.device_lists, list)
 		     : items_listed(command, &preset->ranks.device_flags,
@@ -140,7 +144,9 @@ static enum command_outcome ranks_of_itself(const struct recognition *r)
 				      argument_brief(shown, devices));
 	if (devices || !preset->ranks.uses_visible_devices || visible < 2)
 		return check_nodes(r);
-	if (preset->ranks.device_flags.count && r->config_index != NO_INDEX &&
+	if (preset->ranks.device_flags.count &&
+	    *preset->ranks.device_flags.items[0] != '$' &&
+	    r->config_index != NO_INDEX &&
 	    (config_is_open(r) || names_another(r)))
 		return not_recognised(
 			r, "%s may say on how many devices to run: add %s N",

@@ -469,6 +469,9 @@ static const struct reading readings[] = {
 	      "p.add_argument('--device-bs', type=int)\n"
 	      "p.add_argument('--total-bs', type=int, help='in tokens')\n",
 	      "? --total-bs 4096 counts tokens"),
+	/* No size of 0 is one to write. */
+	PLAIN("python t.py --bs 0 --batch_size 0", NULL,
+	      "? or write --bs {micro} for the number"),
 	/* What the script computes, whatever the option says. */
 	PLAIN("python t.py",
 	      "import tyro\n@dataclass\nclass Args:\n    batch_size: int = 0\n"

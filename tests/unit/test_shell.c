@@ -86,6 +86,7 @@ static const struct token_row token_rows[] = {
 	{ "\"$(a \"b c\" ')')\" d", "\"$(a \"b c\" ')')\" | d" },
 	{ "$(a (b) # )\n) c", "$(a (b) # )\n) | c" },
 	{ "$((1 << (2))) a", "$((1 << (2))) | a" },
+	{ "$[B/(2*a[1])] a", "$[B/(2*a[1])] | a" },
 	{ "`a b` `\\`c\\`` d", "`a b` | `\\`c\\`` | d" },
 	{ "${A:-b c} d", "${A:-b c} | d" },
 	{ "\"${A:-it's}\" b", "\"${A:-it's}\" | b" },
@@ -113,6 +114,7 @@ static const struct token_row token_rows[] = {
 	{ "${a", "ERROR 1 ${ is never closed" },
 	{ "$(a", "ERROR 1 a parenthesis is never closed" },
 	{ "$((a)", "ERROR 1 a parenthesis is never closed" },
+	{ "$[a[1]", "ERROR 1 $[ is never closed" },
 	{ "A=(b", "ERROR 1 a parenthesis is never closed" },
 	{ "A=(b;)", "ERROR 1 an array is not understood" },
 	{ "$(case a in b) c;; esac)",
@@ -225,6 +227,7 @@ static void what_was_met_is_told(void **state)
 		{ "a <(b)", SHELL_MET_PROCESS },
 		{ "a > >(b)", SHELL_MET_PROCESS },
 		{ "a $((1 + 2))", SHELL_MET_ARITHMETIC },
+		{ "a $[1 + 2]", SHELL_MET_ARITHMETIC },
 		{ "${a:-$(b `c`)}", SHELL_MET_COMMAND | SHELL_MET_BACKQUOTE },
 	};
 

@@ -644,6 +644,10 @@ static const struct row script_rows[] = {
 	  { "N=2" },
 	  "> s:python s:1 s:13-x s:p4 s:2 s:-6 s:0" },
 	{ { "bash", "t.sh" },
+	  "A=7 B=$N\nC=$[$A/($B*1)]\npython $[A%B] \"$[C+1]\" $[A[0]] $[]",
+	  { "N=2" },
+	  "> s:python s:1 s:4 s?:$[A[0]] s?:$[]" },
+	{ { "bash", "t.sh" },
 	  "A=7 X=a Y=010\npython $((A/0)) $((A**2)) $((A<2)) $((NONE+1)) "
 	  "$((A++)) $((X)) $((Y)) $((-A)) $((A)b) $((A, 2)) $(()) "
 	  "$((999999999999999999*99)) $((RANDOM%2))",

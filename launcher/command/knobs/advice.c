@@ -22,16 +22,19 @@ static const char *advice_flag(enum knob_kind kind)
 	return flags[kind <= KNOB_GLOBAL ? kind : KNOB_MICRO];
 }
 
-/* "--bs {micro:8}", "bs={micro:8}"; of a default there is nothing to write. */
+/* "--bs {micro:8}", "bs={micro:8}", "--bs {micro}" of what is no size. */
 static const char *marked(char out[CANDIDATE_WORDS_MAX], enum knob_kind kind,
 			  const struct candidate *candidate)
 {
 	bool is_joined = candidate->token.form == KNOB_JOINED;
 	char name[BRIEF_MAX];
+	int64_t number;
+	bool is_size = count_parse(candidate->value, &number);
 
-	(void)snprintf(out, CANDIDATE_WORDS_MAX, "%s%s{%s:%s}",
+	(void)snprintf(out, CANDIDATE_WORDS_MAX, "%s%s{%s%s%s}",
 		       candidate_name(name, candidate), is_joined ? "=" : " ",
-		       placeholder_name(kind), candidate->value);
+		       placeholder_name(kind), is_size ? ":" : "",
+		       is_size ? candidate->value : "");
 	return out;
 }
 

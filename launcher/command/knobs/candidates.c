@@ -233,7 +233,8 @@ static void collect_defaults(const struct recognition *r, enum knob_kind kind,
 		for (size_t k = 0; k < candidates->count; k++)
 			is_typed |= candidates->items[k].option == option;
 		if (is_typed || option->kind != SOURCE_INTEGER ||
-		    option->is_switch || option_is_knob(r->command, option))
+		    option->value < 1 || option->is_switch ||
+		    option_is_knob(r->command, option))
 			continue;
 		candidate.rank = option_rank(preset, names, option);
 		if (candidate.rank == names->count ||

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "launcher/command/knobs/advice.h"
+#include "launcher/command/knobs/by_class.h"
 #include "launcher/command/knobs/candidates.h"
 #include "launcher/command/knobs/knob_literal.h"
 #include "launcher/command/knobs/knob_scope.h"
@@ -153,6 +154,10 @@ enum command_outcome knob_set_option_default(struct recognition *r,
 		value = 1;
 	if (kind == KNOB_MICRO && knob_overwritten_check(r, name) != COMMAND_OK)
 		return COMMAND_NOT_RECOGNISED;
+	/* A size of 0 is none: the script computes it. */
+	if (kind == KNOB_MICRO && by_class_applies(r) && value < 1 &&
+	    option->kind == SOURCE_INTEGER)
+		return advise_not_found(r);
 	if (option->kind == SOURCE_OTHER || value < 1 ||
 	    (option->kind == SOURCE_WHOLE &&
 	     !preset_knob(r->command->preset, kind)->fraction))
@@ -204,6 +209,7 @@ static const struct source_constant *constant_find(const struct recognition *r,
 		size_t length = strlen(constant->name);
 
 		if (constant->kind != SOURCE_INTEGER ||
+		    (kind == KNOB_MICRO && constant->value < 1) ||
 		    name_is_decoy(&preset->knobs.decoys, constant->name,
 				  length))
 			continue;

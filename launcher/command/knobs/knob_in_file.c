@@ -11,6 +11,8 @@
 #include "launcher/command/knobs/knob_scope.h"
 #include "launcher/command/knobs/knob_take.h"
 #include "launcher/command/parts/setting_value.h"
+#include "launcher/command/parts/token.h"
+#include "launcher/command/ranks/ranks_open.h"
 #include "launcher/command/text/names.h"
 
 #include <stdlib.h>
@@ -178,7 +180,8 @@ static enum command_outcome take_found(struct recognition *r,
 		return take_overridden(r, kind, find);
 	return (file->index == NO_INDEX &&
 		(!file->option || !takes_options(r))) ||
-			       is_named_by_script(r, file)
+			       is_named_by_script(r, file) ||
+			       find->items[0]->path
 		       ? take_covered(r, kind, find)
 		       : take_site(r, kind, find);
 }
@@ -329,6 +332,50 @@ static bool is_the_global(const struct recognition *r, enum knob_kind kind,
 		       0;
 }
 
+/* The program starts a launcher of its own, and what trains there is another:
+ * a batch of the file may be what that takes, or a part of it. */
+static bool trains_elsewhere(const struct recognition *r, enum knob_kind kind)
+{
+	return kind == KNOB_MICRO && by_class_applies(r) && r->text &&
+	       ranks_start_launcher(r->text);
+}
+
+static enum command_outcome of_another(const struct recognition *r,
+				       const struct file_find *find)
+{
+	char key[BRIEF_MAX], path[BRIEF_MAX];
+
+	(void)argument_brief(key, find->key);
+	return not_recognised(
+		r,
+		"%s:%u sets %s to %s, and what the training that %s starts "
+		"does with it is not known: if it is the batch size of one "
+		"pass, add --micro-flag %s",
+		argument_brief(path, file_find_path(find, find->items[0])),
+		find->items[0]->line, key, find->items[0]->value,
+		r->source_name, key);
+}
+
+/* ${div_up:${loader.global_batch_size}, ...}: an accumulation that follows from
+ * an effective batch, which the words of the command say. */
+static bool follows_global(const struct recognition *r, enum knob_kind kind,
+			   const struct file_find *find)
+{
+	const char *value = find->items[0]->value;
+	const struct setting *global;
+	struct file_keys keys;
+	struct token token;
+
+	if (kind != KNOB_ACCUM || !by_class_applies(r) ||
+	    strncmp(value, "${", 2) != 0)
+		return false;
+	file_keys_find(&keys, r);
+	global = keys.first[OPTION_GLOBAL];
+	return global && keys.count[OPTION_GLOBAL] == 1 &&
+	       strstr(value, global->key) &&
+	       token_find(r->command, global->key, &token);
+}
+
 enum command_outcome knob_in_file_find(struct recognition *r,
 				       enum knob_kind kind)
 {
@@ -338,6 +385,10 @@ enum command_outcome knob_in_file_find(struct recognition *r,
 
 	if (!find_last(r, kind, false, &find) || is_the_global(r, kind, &find))
 		return COMMAND_OK;
+	if (follows_global(r, kind, &find))
+		return COMMAND_OK;
+	if (trains_elsewhere(r, kind))
+		return of_another(r, &find);
 	/* No copy names another folder: what it writes there is shielded. */
 	if (kind == KNOB_OUTPUT) {
 		if (has_option(r, kind))

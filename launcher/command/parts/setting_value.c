@@ -59,6 +59,15 @@ const char *setting_or_default(const struct command *command, const char *entry,
 	return entry[length] ? entry + length + 1 : NULL;
 }
 
+const char *variable_value(const struct recognition *r, const char *name)
+{
+	const struct strlist *around = r->hints->environment;
+	const char *value =
+		strlist_env_get(&r->command->view.assignments, name);
+
+	return value || !around ? value : strlist_env_get(around, name);
+}
+
 static bool is_on(const char *value)
 {
 	static const char *const words[] = { "false", "no",   "off", "0",
@@ -100,10 +109,7 @@ static bool piece_holds(const struct recognition *r, const char *piece)
 	if (*piece == '"')
 		return script_contains(r, piece);
 	if (*piece == '$')
-		return strlist_env_get(&r->command->view.assignments,
-				       piece + 1) ||
-		       (r->hints->environment &&
-			strlist_env_get(r->hints->environment, piece + 1));
+		return variable_value(r, piece + 1) != NULL;
 	if (length >= NAME_MAX_BYTES)
 		return false;
 	memcpy(name, piece, length);

@@ -21,6 +21,8 @@ const char *setting_value(const struct command *command, const char *name);
 /* The same of "NAME" or "NAME DEFAULT"; name takes the name. */
 const char *setting_or_default(const struct command *command, const char *entry,
 			       char name[NAME_MAX_BYTES]);
+/* A variable of the command's environment; NULL: not set, or not known. */
+const char *variable_value(const struct recognition *r, const char *name);
 /* See docs/presets.md, CONDITION. */
 bool condition_holds(const struct recognition *r, const char *condition);
 bool any_condition_holds(const struct recognition *r,

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/span.h"
+#include "launcher/command/parts/setting_value.h"
 #include "launcher/command/parts/token.h"
 #include "launcher/command/text/names.h"
 
@@ -389,13 +390,9 @@ void ranks_by_words(const struct recognition *r)
 int64_t ranks_of_variable(const struct recognition *r)
 {
 	static const char name[] = "NPROC_PER_NODE";
-	const struct strlist *around = r->hints->environment;
-	const char *value =
-		strlist_env_get(&r->command->view.assignments, name);
+	const char *value = variable_value(r, name);
 	int64_t count;
 
-	if (!value && around)
-		value = strlist_env_get(around, name);
 	if (!value || (r->text && !strstr(r->text, name)))
 		return 0;
 	return count_parse(value, &count) ? count : 0;

@@ -34,8 +34,7 @@ static bool quotes_launcher(const char *text)
 	return false;
 }
 
-/* It makes a command of a launcher, and starts that. */
-static bool starts_launcher(const char *text)
+bool ranks_start_launcher(const char *text)
 {
 	return (strstr(text, "subprocess") || strstr(text, "os.system") ||
 		strstr(text, "Popen(")) &&
@@ -93,7 +92,7 @@ static int64_t ranks_unseen(const struct recognition *r)
 	if (!command->preset_is_certain && !command->view.launcher &&
 	    !(r->text && ranks_are_started(r->text)))
 		said = ranks_said(r);
-	return said < 2 || !r->text || starts_launcher(r->text) ||
+	return said < 2 || !r->text || ranks_start_launcher(r->text) ||
 			       multiplies_batch(r->text) ||
 			       module_starts_ranks(r)
 		       ? said

@@ -41,7 +41,7 @@ void shell_read_arithmetic(struct shell_reader *reader)
 	size_t start = --lexer->at;
 
 	/* The next token says why. */
-	if (!shell_skip_parentheses(lexer))
+	if (!shell_skip_balanced(lexer))
 		return;
 	reader->continues = false;
 	reader->was_test = true;

@@ -42,7 +42,7 @@ struct shell_token {
 #define SHELL_MET_COMMAND 1u    /* $( ) */
 #define SHELL_MET_BACKQUOTE 2u  /* `` */
 #define SHELL_MET_PROCESS 4u    /* <( ) and >( ) */
-#define SHELL_MET_ARITHMETIC 8u /* $(( )) */
+#define SHELL_MET_ARITHMETIC 8u /* $(( )), $[ ] */
 
 struct shell_heredoc {
 	size_t start, end; /* the delimiter, with its quotes */
@@ -72,7 +72,7 @@ enum shell_kind shell_next(struct shell_lexer *lexer,
 /* Line of a byte, from 1; never before the byte asked for last. */
 unsigned shell_line(struct shell_lexer *lexer, size_t at);
 /* From ( to behind its ), for (( )); false: SHELL_ERROR. */
-bool shell_skip_parentheses(struct shell_lexer *lexer);
+bool shell_skip_balanced(struct shell_lexer *lexer);
 /* From $ or ` to behind what it begins; false: SHELL_ERROR. */
 bool shell_skip_dollar(struct shell_lexer *lexer, bool is_quoted);
 bool shell_skip_backquote(struct shell_lexer *lexer);

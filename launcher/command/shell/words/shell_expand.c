@@ -365,15 +365,17 @@ static void expand_add_text(struct builder *b, const struct shell_part *part)
 		note_literal(b, offset, part, false);
 }
 
-/* What $((B / 2)), $(expr $B / 2) and `expr $B / 2` compute; false: it is
- * none of these. */
+/* What $((B / 2)), $[B / 2], $(expr $B / 2) and `expr $B / 2` compute; false:
+ * it is none of these. */
 static bool computed_text(const char *text, size_t length, struct strbuf *out)
 {
 	size_t marks = *text == '`' ? 1 : 2;
+	bool is_bracket = length >= 4 && memcmp(text, "$[", 2) == 0;
 
-	if (length >= 6 && memcmp(text, "$((", 3) == 0 &&
-	    memcmp(text + length - 2, "))", 2) == 0) {
-		strbuf_add(out, text + 3, length - 5);
+	if (is_bracket || (length >= 6 && memcmp(text, "$((", 3) == 0 &&
+			   memcmp(text + length - 2, "))", 2) == 0)) {
+		strbuf_add(out, text + (is_bracket ? 2 : 3),
+			   length - (is_bracket ? 3 : 5));
 		return true;
 	}
 	return length > marks &&

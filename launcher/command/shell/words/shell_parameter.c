@@ -358,7 +358,7 @@ static size_t name_length(const char *text, size_t length)
 		       : shell_name_length(text, length);
 }
 
-/* $NAME, ${NAME}, $1; in $(( )) also NAME. */
+/* $NAME, ${NAME}, $1; in $(( )) and $[ ] also NAME. */
 static struct reference read_reference(const char *text, size_t length,
 				       bool is_arithmetic)
 {
@@ -427,7 +427,8 @@ void builder_look_inside(struct builder *b, size_t start, size_t end)
 {
 	const char *text = b->scope->lexer->text;
 	bool is_arithmetic =
-		end - start > 3 && memcmp(text + start, "$((", 3) == 0;
+		end - start > 3 && (memcmp(text + start, "$((", 3) == 0 ||
+				    memcmp(text + start, "$[", 2) == 0);
 
 	while (start < end && !b->scope->is_exhausted) {
 		struct reference reference = read_reference(

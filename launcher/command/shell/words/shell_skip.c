@@ -175,9 +175,10 @@ static bool skip_is_special(char c)
 	return c == '\'' || c == '"' || c == '`' || c == '$' || c == '\\';
 }
 
-bool shell_skip_parentheses(struct shell_lexer *lexer)
+bool shell_skip_balanced(struct shell_lexer *lexer)
 {
 	size_t open = lexer->at;
+	bool is_bracket = open < lexer->length && lexer->text[open] == '[';
 	size_t count = 0;
 
 	while (lexer->at < lexer->length) {
@@ -189,13 +190,16 @@ bool shell_skip_parentheses(struct shell_lexer *lexer)
 			continue;
 		}
 		lexer->at++;
-		assert(c != ')' || count > 0);
-		if (c == '(')
+		assert(c != (is_bracket ? ']' : ')') || count > 0);
+		if (c == (is_bracket ? '[' : '('))
 			count++;
-		else if (c == ')' && --count == 0)
+		else if (c == (is_bracket ? ']' : ')') && --count == 0)
 			return true;
 	}
-	return shell_lexer_fail(lexer, "a parenthesis is never closed", open);
+	return shell_lexer_fail(lexer,
+				is_bracket ? "$[ is never closed"
+					   : "a parenthesis is never closed",
+				open);
 }
 
 /* In "${NAME:-it's}" the single quote is only a byte. */
@@ -231,12 +235,12 @@ static bool skip_dollar(struct shell_lexer *lexer, bool is_quoted)
 		return skip_double(lexer);
 	if (next == '{')
 		return skip_brace(lexer, is_quoted);
+	if (next == '[' || (next == '(' && shell_peek(lexer, 1) == '(')) {
+		lexer->met |= SHELL_MET_ARITHMETIC;
+		return shell_skip_balanced(lexer);
+	}
 	if (next != '(')
 		return true;
-	if (shell_peek(lexer, 1) == '(') {
-		lexer->met |= SHELL_MET_ARITHMETIC;
-		return shell_skip_parentheses(lexer);
-	}
 	lexer->met |= SHELL_MET_COMMAND;
 	return skip_command(lexer);
 }

@@ -122,7 +122,7 @@ static void read_opaque(struct shell_parts *parts, struct shell_part *part)
 		(void)shell_skip_backquote(lexer);
 	} else if (lexer->text[lexer->at] != '$') {
 		lexer->at++;
-		(void)shell_skip_parentheses(lexer);
+		(void)shell_skip_balanced(lexer);
 	} else {
 		(void)shell_skip_dollar(lexer, parts->in_double);
 	}
@@ -158,13 +158,13 @@ static void read_dollar(struct shell_parts *parts, struct shell_part *part)
 		read_ansi(parts, part);
 	} else if (next == '{') {
 		read_brace(parts, part);
-	} else if (next == '(') {
+	} else if (next == '(' || next == '[') {
 		read_opaque(parts, part);
 	} else if (length) {
 		part->name.start = lexer->at + 1;
 		part->name.end = part->name.start + length;
 		(void)word_take(parts, part, SHELL_PART_PARAMETER, length + 1);
-	} else if (next && strchr("#?$!-[", next)) {
+	} else if (next && strchr("#?$!-", next)) {
 		(void)word_take(parts, part, SHELL_PART_OPAQUE, 2);
 	} else {
 		(void)word_take(parts, part, SHELL_PART_TEXT, 1);
