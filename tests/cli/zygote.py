@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Probes that are forked from a process that has done the imports.
 # SPDX-License-Identifier: MIT
-# CTEST COST 60
+# CTEST COST 60 ENVIRONMENT_MODIFICATION OMP_NUM_THREADS=unset:
 """A forked probe sees what a fresh start sees, gets the same answer, and the
 answer is confirmed by a fresh start. Where a copy could differ there is none.
 Whoever is killed, nothing is left.
