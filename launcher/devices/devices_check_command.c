@@ -117,7 +117,8 @@ void devices_check_command_run(struct devices_checked *checked,
 	char *hook = xasprintf("%s/hook", folder);
 	struct strlist changes = STRLIST_INIT;
 	struct channel channel = { .is_open = false };
-	int result = python_hook_write(hook, &command->error);
+	int result =
+		python_hook_write(&python_hook_steps, hook, &command->error);
 
 	command->is_run = true;
 	if (result == 0)

@@ -112,7 +112,7 @@ int run_evidence_open(struct run_evidence *evidence,
 	/* Of a process that had this number. */
 	paths_remove_tree(evidence->folder);
 	evidence->hook = xasprintf("%s/hook", evidence->folder);
-	result = python_hook_write(evidence->hook, err);
+	result = python_hook_write(&python_hook_steps, evidence->hook, err);
 	if (result == 0)
 		result = load_signatures(evidence, request, err);
 	if (result < 0) {

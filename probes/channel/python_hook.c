@@ -1,4 +1,4 @@
-/* The step hook: Python files that tell of a program from its inside. */
+/* Hooks of Python: files that tell of a program from its inside. */
 /* SPDX-License-Identifier: MIT */
 #include "probes/channel/python_hook.h"
 
@@ -11,36 +11,45 @@
 #include <string.h>
 
 #define PYTHON "probes/python/"
-#define START "sitecustomize.py"
-#define PACKAGE "autofit_hook"
 
-/* The path within the folder, or NULL for a file that is not of the hook. */
-static const char *path_in_hook(const struct builtin_file *file)
+const struct python_hook python_hook_steps = { "sitecustomize.py",
+					       "autofit_hook" };
+const struct python_hook python_hook_phantom = { "phantom_start.py",
+						 "autofit_phantom" };
+
+/* The path within the folder, which the caller frees, or NULL for a file that
+ * is not of the hook. */
+static char *path_in_hook(const struct python_hook *hook,
+			  const struct builtin_file *file)
 {
 	const char *name = file->path + strlen(PYTHON);
+	size_t length = strlen(hook->package);
 
 	if (strncmp(file->path, PYTHON, strlen(PYTHON)) != 0)
 		return NULL;
-	return strcmp(name, START) == 0 || strncmp(name, PACKAGE "/",
-						   strlen(PACKAGE "/")) == 0
-		       ? name
+	if (strcmp(name, hook->start) == 0)
+		return xstrdup("sitecustomize.py");
+	return strncmp(name, hook->package, length) == 0 && name[length] == '/'
+		       ? xstrdup(name)
 		       : NULL;
 }
 
-int python_hook_write(const char *folder, struct error *err)
+int python_hook_write(const struct python_hook *hook, const char *folder,
+		      struct error *err)
 {
-	char *package = xasprintf("%s/" PACKAGE, folder);
+	char *package = xasprintf("%s/%s", folder, hook->package);
 	int result = paths_make(package, err);
 
 	for (const struct builtin_file *file = builtin_files;
 	     file->path && result == 0; file++) {
-		const char *name = path_in_hook(file);
+		char *name = path_in_hook(hook, file);
 		char *path = name ? xasprintf("%s/%s", folder, name) : NULL;
 
 		if (path)
 			result = textfile_make(path, 0600, file->data,
 					       file->size, err);
 		free(path);
+		free(name);
 	}
 	free(package);
 	return result;

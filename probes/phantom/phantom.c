@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 #include "base/textfile.h"
 #include "configs/files/builtin.h"
-#include "configs/files/paths.h"
+#include "probes/channel/python_hook.h"
 #include "probes/phantom/device/sim_state.h"
 
 #include <dlfcn.h>
@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #define BUILTIN "probes/phantom/"
-#define HOOK "probes/python/autofit_phantom.py"
 /* Of the folder: a folder in which Python finds the hook at its start. */
 #define HOOK_FOLDER "python"
 #define DRIVER "libcuda.so.1"
@@ -61,15 +60,10 @@ static int unpack(const char *folder, struct error *err)
 /* What watches a Python program from inside. */
 static int unpack_hook(const char *folder, struct error *err)
 {
-	const struct builtin_file *file = builtin_find(HOOK);
-	char *hooks = xasprintf("%s/" HOOK_FOLDER, folder);
-	char *path = xasprintf("%s/sitecustomize.py", hooks);
-	int result = paths_make(hooks, err);
+	char *hook = xasprintf("%s/" HOOK_FOLDER, folder);
+	int result = python_hook_write(&python_hook_phantom, hook, err);
 
-	if (result == 0 && file)
-		result = textfile_make(path, 0600, file->data, file->size, err);
-	free(path);
-	free(hooks);
+	free(hook);
 	return result;
 }
 

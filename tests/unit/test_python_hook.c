@@ -40,14 +40,15 @@ static void the_hook_does_not_wait_for_the_disk(void **state)
 	assert_int_not_equal(syncs, 0);
 	syncs = 0;
 	scratch_path(path, *state, "hook");
-	assert_int_equal(python_hook_write(path, NULL), 0);
+	assert_int_equal(python_hook_write(&python_hook_steps, path, NULL), 0);
 	assert_int_equal(syncs, 0);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		scratch_path(path, *state, names[i]);
 		assert_int_equal(access(path, R_OK), 0);
 	}
 	scratch_path(path, *state, "hook");
-	assert_int_equal(python_hook_write(path, NULL), -EEXIST);
+	assert_int_equal(python_hook_write(&python_hook_steps, path, NULL),
+			 -EEXIST);
 }
 
 int main(void)

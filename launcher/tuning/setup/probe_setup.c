@@ -108,7 +108,8 @@ static int probe_setup_make_folders(struct probe_setup *setup,
 	if (result < 0)
 		return result;
 	if (result == 0)
-		result = python_hook_write(setup->hook, err);
+		result =
+			python_hook_write(&python_hook_steps, setup->hook, err);
 	if (result == 0 && target->device == PROBE_CUDA &&
 	    target->gpus[0].vendor == GPU_NVIDIA && !kit->without_preload)
 		result = write_preload(setup, kit, err);

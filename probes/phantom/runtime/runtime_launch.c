@@ -35,7 +35,7 @@ void runtime_note_read(size_t bytes)
 
 /*
  * For whoever watches the program from inside
- * (probes/python/autofit_phantom.py) and knows what its reads are for.
+ * (probes/python/autofit_phantom) and knows what its reads are for.
  */
 EXPORT void autofit_phantom_handle(int change)
 {
