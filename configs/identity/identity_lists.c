@@ -35,6 +35,14 @@ static const struct {
 	{ "shared%20with%20others", "no", "tuned with --shared, now without" },
 };
 
+/* An option with its value, or a value alone. */
+struct identity_lists_unit {
+	struct piece name;  /* empty: a value alone */
+	struct piece value; /* text NULL: an option alone */
+	char between;       /* '=' or ' ' */
+	bool is_matched;
+};
+
 static bool piece_is(const struct piece *piece, const char *text)
 {
 	return piece->length == strlen(text) &&
@@ -51,6 +59,18 @@ static const char *identity_words_of(const struct piece *label,
 		    piece_is(now, answers[i].value))
 			return answers[i].words;
 	return NULL;
+}
+
+/* What has no effective batch that is known is recorded with 0. */
+static struct identity_lists_unit
+unit_in_words(const struct piece *label, const struct identity_lists_unit *unit)
+{
+	static const char unknown[] = "not%20known";
+	struct identity_lists_unit result = *unit;
+
+	if (piece_is(label, "effective%20batch") && piece_is(&unit->value, "0"))
+		result.value = (struct piece){ unknown, strlen(unknown) };
+	return result;
 }
 
 /* "440401920%20B" */
@@ -84,14 +104,6 @@ static bool identity_words_bytes(const struct piece *piece,
 	(void)bytes_format(text, bytes);
 	return true;
 }
-
-/* An option with its value, or a value alone. */
-struct identity_lists_unit {
-	struct piece name;  /* empty: a value alone */
-	struct piece value; /* text NULL: an option alone */
-	char between;       /* '=' or ' ' */
-	bool is_matched;
-};
 
 struct units {
 	struct identity_lists_unit items[UNITS_MAX];
@@ -361,11 +373,13 @@ static void say_unit(struct difference *difference, const struct piece *label,
 
 static void say_changed(struct difference *difference,
 			const struct piece *label,
-			const struct identity_lists_unit *now,
-			const struct identity_lists_unit *was)
+			const struct identity_lists_unit *unit_now,
+			const struct identity_lists_unit *unit_was)
 {
 	struct strbuf *out = difference_next(difference);
-	const char *words = identity_words_of(label, &now->value);
+	const struct identity_lists_unit now = unit_in_words(label, unit_now);
+	const struct identity_lists_unit was = unit_in_words(label, unit_was);
+	const char *words = identity_words_of(label, &now.value);
 
 	if (!out)
 		return;
@@ -375,15 +389,15 @@ static void say_changed(struct difference *difference,
 	}
 	show_label(out, label);
 	strbuf_addch(out, ' ');
-	if (!now->name.length && now->value.text && was->value.text &&
-	    show_bytes(out, &now->value, &was->value))
+	if (!now.name.length && now.value.text && was.value.text &&
+	    show_bytes(out, &now.value, &was.value))
 		return;
-	show_unit(out, now);
+	show_unit(out, &now);
 	strbuf_adds(out, ", was ");
-	if (now->value.text && was->value.text)
-		piece_show(out, &was->value, VALUE_SHOWN_MAX, PLAIN_HEAD);
+	if (now.value.text && was.value.text)
+		piece_show(out, &was.value, VALUE_SHOWN_MAX, PLAIN_HEAD);
 	else
-		show_unit(out, was);
+		show_unit(out, &was);
 }
 
 static void say_label(struct difference *difference, const struct piece *label,
