@@ -55,3 +55,34 @@ struct trial *probe_notes_trials(const struct probe_notes *notes)
 		trials[i] = notes->items[i].trial;
 	return trials;
 }
+
+const struct trial *probe_notes_fitting(const struct probe_notes *notes,
+					int64_t micro)
+{
+	const struct trial *best = NULL;
+	int64_t misfit = INT64_MAX;
+
+	for (size_t i = 0; i < notes->count; i++)
+		if (trial_is_misfit(&notes->items[i].trial) &&
+		    notes->items[i].trial.micro_batch < misfit)
+			misfit = notes->items[i].trial.micro_batch;
+	for (size_t i = 0; i < notes->count; i++) {
+		const struct trial *trial = &notes->items[i].trial;
+
+		if (trial_fits(trial) &&
+		    (micro ? trial->micro_batch == micro
+			   : trial->micro_batch < misfit) &&
+		    (!best || trial->micro_batch >= best->micro_batch))
+			best = trial;
+	}
+	return best;
+}
+
+bool probe_notes_can_resume(const struct probe_notes *notes)
+{
+	for (size_t i = 0; i < notes->count; i++)
+		if (trial_fits(&notes->items[i].trial) ||
+		    trial_is_misfit(&notes->items[i].trial))
+			return true;
+	return false;
+}

@@ -42,6 +42,12 @@ const struct trial *probe_notes_last(const struct probe_notes *notes,
 				     int64_t micro_batch);
 /* The trials alone, count of them; the caller frees the array. */
 struct trial *probe_notes_trials(const struct probe_notes *notes);
+/* The largest size that was run and fits, below every misfit; of a micro-batch
+ * above 0 the one of that size. NULL: none. */
+const struct trial *probe_notes_fitting(const struct probe_notes *notes,
+					int64_t micro);
+/* Is there a size whose verdict another start need not ask for again? */
+bool probe_notes_can_resume(const struct probe_notes *notes);
 
 /* One device as it was when the record was made. */
 struct record_device {

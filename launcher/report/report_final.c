@@ -397,36 +397,11 @@ static void final_disturbed(struct strbuf *out,
 	final_add_tail(out, style, result);
 }
 
-/* The largest size that was run and fits, below every misfit, or this one;
- * NULL: none. */
-static const struct trial *fitting_trial(const struct result *result,
-					 int64_t micro)
-{
-	const struct probe_notes *probes = &result->record.probes;
-	const struct trial *best = NULL;
-	int64_t misfit = INT64_MAX;
-
-	for (size_t i = 0; i < probes->count; i++)
-		if (trial_is_misfit(&probes->items[i].trial) &&
-		    probes->items[i].trial.micro_batch < misfit)
-			misfit = probes->items[i].trial.micro_batch;
-	for (size_t i = 0; i < probes->count; i++) {
-		const struct trial *trial = &probes->items[i].trial;
-
-		if (trial_fits(trial) &&
-		    (micro ? trial->micro_batch == micro
-			   : trial->micro_batch < misfit) &&
-		    (!best || trial->micro_batch >= best->micro_batch))
-			best = trial;
-	}
-	return best;
-}
-
 static void add_best_so_far(struct strbuf *line, const struct result *result)
 {
 	const struct record *record = &result->record;
 	const struct trial *best =
-		fitting_trial(result, record->batch.micro_batch);
+		probe_notes_fitting(&record->probes, record->batch.micro_batch);
 
 	if (record->batch.micro_batch > 0) {
 		strbuf_adds(line, "best tested so far ");
@@ -457,12 +432,18 @@ static void final_stopped(struct strbuf *out, const struct report_style *style,
 	strbuf_adds(&line, "  ");
 	add_best_so_far(&line, result);
 	words_line(out, style, PAINT_PLAIN, strbuf_text(&line));
-	words_line(out, style, PAINT_PLAIN,
-		   result->fresh ? "  run the same command again without "
-				   "--fresh to resume: no finished probe is "
-				   "repeated"
-				 : "  run the same command again to resume: "
-				   "no finished probe is repeated");
+	strbuf_reset(&line);
+	if (probe_notes_can_resume(&result->record.probes))
+		strbuf_addf(&line,
+			    "  run the same command again%s to resume: no "
+			    "finished probe is repeated",
+			    result->fresh ? " without --fresh" : "");
+	else
+		strbuf_addf(&line, "  nothing to resume from%s",
+			    result->outcome == OUTCOME_TIME_LIMIT
+				    ? ": raise the limit"
+				    : "");
+	words_line(out, style, PAINT_PLAIN, strbuf_text(&line));
 	note_uncapped(out, style, result);
 	if (result->record.batch.micro_batch > 0)
 		add_flags(out, style, result);

@@ -393,7 +393,9 @@ static const struct {
 	  "interrupted: why|best tested so far micro 32, peak|"
 	  "run the same command again to resume" },
 	{ "interrupted at once", OUTCOME_INTERRUPTED, change_no_probes,
-	  "no size has fitted so far" },
+	  "no size has fitted so far nothing to resume from|!raise" },
+	{ "a time limit within the first probe", OUTCOME_TIME_LIMIT,
+	  change_no_probes, "nothing to resume from: raise the limit" },
 	{ "disturbed", OUTCOME_DISTURBED, change_no_answer,
 	  "something outside disturbed the probes: why|log /l/3.log" },
 	{ "error", OUTCOME_ERROR, change_no_probes, "autofit: why" },
