@@ -65,13 +65,13 @@ probes/isolation
 probes/isolation/compare
 probes/leaving
 probes/output
-probes/channel
 probes/phantom
 probes/phantom/loader
 probes/phantom/runtime
 probes/phantom/maths
 probes/phantom/driver
 probes/phantom/device
+probes/channel
 probes/preload/wrap
 probes/preload
 probes/preload/ledger
