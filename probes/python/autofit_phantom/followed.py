@@ -12,8 +12,6 @@ class Followed(object):
     """Wrappers around what makes tensors, chooses from them, changes them."""
 
     def __init__(self, known, runtime, asked):
-        self.torch = known.torch
-        self.tensor = known.tensor
         self.known = known
         self.runtime = runtime
         self.asked = asked
@@ -56,7 +54,7 @@ class Followed(object):
             first = data
             while isinstance(first, (list, tuple)) and first:
                 first = first[0]
-            is_scalar = isinstance(first, self.tensor) and not first.dim()
+            is_scalar = isinstance(first, self.known.tensor) and not first.dim()
             if first is data or not is_scalar:
                 return function(data, *args, **kwargs)
             if not args:
@@ -74,13 +72,13 @@ class Followed(object):
     def scalars(self, data, unknown):
         if isinstance(data, (list, tuple)):
             return [self.scalars(each, unknown) for each in data]
-        if not isinstance(data, self.tensor):
+        if not isinstance(data, self.known.tensor):
             return data
         host = self.known.of(data) if self.known.is_card(data) else data
         if host is None:
             unknown.append(data)
             host = data
-        return self.tensor.item.__wrapped__(host)
+        return self.known.tensor.item.__wrapped__(host)
 
     def make(self, function, name):
         def call(*args, **kwargs):
@@ -102,7 +100,7 @@ class Followed(object):
             try:
                 if self.known.is_card(result) and self.known.of(result) is None:
                     args, kwargs = folder.fetch_args_kwargs_from_env(node)
-                    if node.target is self.torch.ops.aten.full.default:
+                    if node.target is self.known.torch.ops.aten.full.default:
                         # One element stands for all of them.
                         args = (result.shape, args[1])
                     if "device" in kwargs:
@@ -146,7 +144,7 @@ class Followed(object):
             if host is None:
                 return function(*args, **kwargs)
             value = args[0]
-            shape = self.torch.broadcast_shapes(value.shape, host.shape)
+            shape = self.known.torch.broadcast_shapes(value.shape, host.shape)
             return value.expand(shape)[self.places(host.expand(shape), value)]
 
         return call
@@ -181,7 +179,7 @@ class Followed(object):
         for each in index if isinstance(index, tuple) else (index,):
             host = self.known.of(each)
             is_known = host is not None and host.dim() > 0
-            if is_known and host.dtype is self.torch.bool:
+            if is_known and host.dtype is self.known.torch.bool:
                 found += self.places(host, each)
             else:
                 found.append(each)
@@ -214,7 +212,7 @@ class Followed(object):
 
     def scatter(self, function, name):
         """Its gradient is chosen by the mask, and as large as the source."""
-        scattering = scatter_class(self.torch, function)
+        scattering = scatter_class(self.known.torch, function)
 
         def call(*args, **kwargs):
             if len(args) == 3 and not kwargs and self.known.is_card(args[0]):

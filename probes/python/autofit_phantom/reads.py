@@ -8,8 +8,6 @@ class Reads(object):
     """Wrappers around what a program reads: known, or told to autofit."""
 
     def __init__(self, known, runtime, asked):
-        self.torch = known.torch
-        self.tensor = known.tensor
         self.known = known
         self.runtime = runtime
         self.asked = asked
@@ -35,14 +33,14 @@ class Reads(object):
         with self.runtime.unseen:
             result = function(*args, **kwargs)
         host = self.known.of(source)
-        if result is source or type(result) is not self.tensor:
+        if result is source or type(result) is not self.known.tensor:
             return result
         if host is not None:
             host = host.to(result.dtype)
             if result.is_cuda:
                 self.known.remember(result, host)
             elif result.shape == host.shape:
-                with self.torch.no_grad():
+                with self.known.torch.no_grad():
                     result.copy_(host)
         elif not result.is_cuda and not self.is_big(result):
             if not result.dtype.is_floating_point:
