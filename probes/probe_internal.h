@@ -34,6 +34,10 @@ struct probe_readings {
 	int64_t ranks_asked_ms;   /* since when their reports are waited for */
 	struct channel channel;
 	struct channel_reading python;
+	/* A rank that is behind is waited for: no step counts before its first.
+	 * Since when; 0: none was behind so far. */
+	bool awaits_rank;
+	int64_t rank_behind_ms;
 	enum phase furthest_phase;
 	bool has_evaluated;              /* behind a step */
 	struct host_available available; /* of the machine, at the last look */

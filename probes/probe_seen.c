@@ -60,6 +60,9 @@ int64_t probe_steps(const struct probe *probe, enum steps_source *source)
 {
 	int64_t steps = (int64_t)probe->readings.python.steps;
 
+	*source = STEPS_NONE;
+	if (probe->readings.awaits_rank)
+		return 0;
 	*source = STEPS_HOOK;
 	if (steps)
 		return steps;

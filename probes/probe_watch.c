@@ -18,6 +18,8 @@
 #define WARM_UP_STEPS 2
 /* NVML has seen nothing of the shortest programs when they are decided. */
 #define EXTRA_LOOKS_MAX 10
+/* For a rank that is behind, the least: one may never step. */
+#define RANK_BEHIND_MS 5000
 
 int probe_watch_open(struct probe *probe, struct error *err)
 {
@@ -139,11 +141,26 @@ static void watch_nodes(struct probe *probe)
 	node_ranks_look(&readings->ranks, &readings->channel);
 }
 
+/* As long again as the first of them took. */
+static bool rank_will_come(struct probe_readings *readings, int64_t now_ms)
+{
+	if (!readings->python.is_rank_behind)
+		return false;
+	if (!readings->rank_behind_ms)
+		readings->rank_behind_ms = now_ms;
+	return now_ms - readings->rank_behind_ms <=
+	       (readings->rank_behind_ms > RANK_BEHIND_MS
+			? readings->rank_behind_ms
+			: RANK_BEHIND_MS);
+}
+
 static void watch_python(struct probe *probe)
 {
 	struct probe_readings *readings = &probe->readings;
 
 	readings->python = channel_read(&readings->channel);
+	readings->awaits_rank =
+		rank_will_come(readings, probe_clock_ms(&probe->clock));
 	if (readings->python.phase > readings->furthest_phase)
 		readings->furthest_phase = readings->python.phase;
 	if (readings->python.phase == PHASE_EVAL && readings->python.steps)
@@ -352,6 +369,7 @@ void probe_watch_command_ended(struct probe *probe, uint64_t max_resident_bytes)
 
 void probe_watch_end(struct probe *probe)
 {
+	probe->readings.awaits_rank = false;
 	if (probe->evidence.end.wait_status == 0)
 		return;
 	probe_gpus_ask_neighbours(&probe->gpus);

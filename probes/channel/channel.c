@@ -240,19 +240,44 @@ static void reading_take(struct channel_reading *reading,
 	add_known(&reading->pass_total_bytes, slot->pass_bytes, is_first);
 }
 
+/* Any process of a rank: a launcher or a worker has its number as well. */
+static bool rank_steps(const struct channel_slot slots[CHANNEL_SLOTS],
+		       int32_t rank)
+{
+	for (size_t i = 0; i < CHANNEL_SLOTS; i++)
+		if (slots[i].pid && slots[i].rank == rank && slots[i].steps)
+			return true;
+	return false;
+}
+
+static bool some_rank_is_behind(const struct channel_slot slots[CHANNEL_SLOTS])
+{
+	bool some_step = false;
+	bool is_behind = false;
+
+	for (size_t i = 0; i < CHANNEL_SLOTS; i++) {
+		const struct channel_slot *slot = &slots[i];
+
+		if (!slot->pid || slot->rank < 0)
+			continue;
+		if (slot->steps)
+			some_step = true;
+		else if (slot->flags & CHANNEL_TORCH)
+			is_behind = is_behind || !rank_steps(slots, slot->rank);
+	}
+	return some_step && is_behind;
+}
+
 struct channel_reading channel_read(const struct channel *channel)
 {
 	struct channel_reading reading = { 0 };
 	size_t by_hand = 0; /* slots that count passes */
 	enum phase rank_phase = PHASE_START;
-	struct channel_page *first = xmalloc(2 * sizeof(*first));
-	struct channel_page *second = first + 1;
+	struct channel_slot *slots = xcalloc(CHANNEL_SLOTS, sizeof(*slots));
 
-	page_read(channel, first);
-	page_read(channel, second);
+	channel_read_slots(channel, slots);
 	for (size_t i = 0; i < CHANNEL_SLOTS; i++) {
-		struct channel_slot slot =
-			slot_settle(&first->slots[i], &second->slots[i]);
+		const struct channel_slot slot = slots[i];
 
 		if (!slot.pid)
 			continue;
@@ -279,7 +304,8 @@ struct channel_reading channel_read(const struct channel *channel)
 			take_lowest(&reading.by_hand, slot.first_passes,
 				    by_hand++ == 0);
 	}
-	free(first);
+	reading.is_rank_behind = some_rank_is_behind(slots);
+	free(slots);
 	assert(reading.stepping + by_hand <= reading.processes);
 	if (reading.stepping)
 		reading.by_hand = 0;

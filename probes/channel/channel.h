@@ -166,6 +166,8 @@ struct channel_reading {
 	size_t processes; /* slots in use */
 	size_t stepping;  /* slots with at least one step */
 	pid_t stepper;    /* a process that has one of those; 0: none */
+	/* Of the ranks that have torch some have stepped, and one has not. */
+	bool is_rank_behind;
 	uint64_t ooms;    /* raised in Python, of all slots */
 	uint64_t rows;    /* the largest of any slot that steps; 0: not seen */
 	uint64_t columns; /* the same */

@@ -56,7 +56,9 @@ static bool did_its_part(const struct evidence *evidence)
 	if (progress->goes_on || (verdict_has_failed(end) &&
 				  progress->steps < progress->steps_asked))
 		return false;
-	if (rounds >= progress->steps_needed)
+	/* Enough was seen, even if a rank that nobody awaited has come since
+	 * and has fewer steps. */
+	if (rounds >= progress->steps_needed || end->stopped == STOP_ENOUGH)
 		return true;
 	if (progress->fits_by_time)
 		return !verdict_has_failed(end);

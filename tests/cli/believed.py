@@ -75,6 +75,27 @@ def parse_arguments(words): pass
 def load_hyperpyyaml(file): pass
 held = bytearray(b"x") * (int(keys["batch_size"]) << 22)
 """ + STEPS.split("\n", 2)[2]
+# Two ranks that do not wait for each other: the second comes when the first has
+# done more steps than a probe needs, and alone takes memory.
+LATE_RANK = """
+import subprocess, time
+if "RANK" not in os.environ:
+    ranks = [subprocess.Popen([sys.executable, *sys.argv],
+                              env=dict(os.environ, RANK=rank)) for rank in "01"]
+    sys.exit(max(rank.wait() for rank in ranks))
+import torch
+come = "come.%d" % os.getppid()
+optimizer = torch.optim.SGD([object()])
+while os.environ["RANK"] == "1" and not os.path.exists(come):
+    time.sleep(0.001)
+if os.environ["RANK"] == "1":
+    held = bytearray(b"x") * (a.batch_size << 24)
+for step in range(100000):
+    optimizer.step()
+    time.sleep(0.002)
+    if step == 200:
+        open(come, "w").close()
+"""
 READS_FOLDER = 'open(os.path.join(a.output_dir, "vocab.txt")).read()\n' + STEPS
 
 
@@ -170,8 +191,21 @@ def a_folder_that_it_has_not(place):
     equal("no folder of results: probes", len(got.probes), 3)
 
 
+def ranks_are_waited_for(place):
+    place.env["PYTHONPATH"] = os.path.join(lib.DATA, "hook_fake_torch")
+    got = tune(place, LATE_RANK, "--batch-size", "8", "--grad-accum", "1",
+               memory=150)
+    equal("a late rank", got.status, 0)
+    answer = got.result["recommended"]
+    equal("a late rank: the answer",
+          answer and (answer["micro_batch"], answer["grad_accum"]), (2, 4))
+    first = got.probes[0]
+    equal("a late rank: the own size",
+          (first["micro_batch"], first["verdict"]), (8, "over_budget"))
+
+
 def main():
-    for test in (noise_shows_no_effect, no_step_is_said,
+    for test in (ranks_are_waited_for, noise_shows_no_effect, no_step_is_said,
                  what_comes_before_is_no_training,
                  steps_that_are_not_done_are_none, folders_of_results,
                  fewer_passes_may_be_too_few, a_folder_that_it_has_not):

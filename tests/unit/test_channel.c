@@ -107,6 +107,23 @@ static const struct {
 	    .flags = PYTHON_FLAGS,
 	    .processes = 4,
 	    .stepping = 2 } },
+	{ "a rank that has not stepped yet, and its launcher",
+	  { { .pid = 1, .flags = PYTHON_FLAGS, .rank = 0 },
+	    { .pid = 2, .flags = PYTHON_FLAGS, .steps = 9, .rank = 0 },
+	    { .pid = 3, .flags = PYTHON_FLAGS, .rank = 1 } },
+	  { .steps = 9,
+	    .flags = PYTHON_FLAGS,
+	    .processes = 3,
+	    .stepping = 1,
+	    .is_rank_behind = true } },
+	{ "a rank without torch, and none that steps",
+	  { { .pid = 1, .flags = PYTHON_FLAGS, .steps = 9, .rank = -1 },
+	    { .pid = 2, .flags = PYTHON_FLAGS, .rank = 0 },
+	    { .pid = 3, .flags = CHANNEL_PYTHON, .rank = 1 } },
+	  { .steps = 9,
+	    .flags = PYTHON_FLAGS,
+	    .processes = 3,
+	    .stepping = 1 } },
 	{ "steps of neither a rank nor torch",
 	  { { .pid = 1, .steps = 4, .rank = -1 } },
 	  { .processes = 1 } },
@@ -284,9 +301,9 @@ static bool reading_equal(const struct channel_reading *a,
 	return a->steps == b->steps && a->alloc_retries == b->alloc_retries &&
 	       a->flags == b->flags && a->processes == b->processes &&
 	       a->stepping == b->stepping && a->ooms == b->ooms &&
-	       a->phase == b->phase && a->rows == b->rows &&
-	       a->passes == b->passes && a->batches == b->batches &&
-	       a->loader_rows == b->loader_rows &&
+	       a->is_rank_behind == b->is_rank_behind && a->phase == b->phase &&
+	       a->rows == b->rows && a->passes == b->passes &&
+	       a->batches == b->batches && a->loader_rows == b->loader_rows &&
 	       a->data_rows == b->data_rows && a->world == b->world &&
 	       a->group == b->group && a->by_hand == b->by_hand &&
 	       a->rest_bytes == b->rest_bytes &&
