@@ -80,6 +80,7 @@ struct trial {
 	/* Its optimizer holds parameters that are not trained yet. */
 	bool has_frozen;
 	bool has_batch_norm; /* it takes statistics of a micro-batch */
+	bool compares;       /* its loss does, the samples of a micro-batch */
 	/* It rose by about as much with every step; 0: it did not. */
 	uint64_t step_growth_bytes;
 	bool ran_to_end; /* the command ended by itself: all of it ran */

@@ -149,6 +149,7 @@ static void note_seen(struct trial *trial, const struct channel_reading *python)
 	trial->data_in_order = (python->flags & CHANNEL_IN_ORDER) != 0;
 	trial->is_idle = (python->flags & CHANNEL_IDLE) != 0;
 	trial->has_frozen = (python->flags & CHANNEL_FROZEN) != 0;
+	trial->compares = (python->flags & CHANNEL_COMPARES) != 0;
 	trial->has_batch_norm = (python->flags & CHANNEL_BATCH_NORM) != 0;
 	trial->input_rows = (int64_t)python->rows;
 	trial->input_columns = (int64_t)python->columns;

@@ -79,7 +79,9 @@ enum channel_flag {
 	CHANNEL_FROZEN = 2048,
 	/* The module that is trained takes statistics of its batch. */
 	CHANNEL_BATCH_NORM = 4096,
-	CHANNEL_FLAGS = 2 * CHANNEL_BATCH_NORM - 1, /* all of them */
+	/* Its loss compares the samples of a batch with each other. */
+	CHANNEL_COMPARES = 8192,
+	CHANNEL_FLAGS = 2 * CHANNEL_COMPARES - 1, /* all of them */
 };
 
 struct channel_header {

@@ -38,7 +38,7 @@ NIGHTLY = os.environ.get("AUTOFIT_NIGHTLY") == "1"
 MAGIC, SLOTS, SLOT, HEADER = 0x31544946545541, 256, 144, 64
 PYTHON, TORCH, CUDA, COMPILED, FAILED, OOMS = 1, 2, 4, 8, 16, 32
 NEVER_STEPPED, SIZES_DIFFER, IN_ORDER, IDLE, FROZEN = 64, 128, 256, 512, 2048
-BATCH_NORM = 4096
+BATCH_NORM, COMPARES = 4096, 8192
 START, TRAIN, EVAL, SAVE = 0, 1, 2, 3
 # Another's part of the file follows the slots.
 REST = b"\xa5" * 99999
@@ -102,6 +102,8 @@ SAME_SIZES = {"positional": 7, "keywords": 7, "nested": 7, "an_object": 7,
 # Of these, the second dimension of what goes in; of pictures there is none.
 COLUMNS = {"positional": 8, "nested": 8, "an_object": 8, "last_batch": 8,
            "crops": 0, "list_of_pictures": 0}
+# Of these the loss compares the samples with each other.
+COMPARED = ("compared", "compared_views", "covariances")
 ROWS_CASES = (
     ("positional", 0, 5),
     ("keywords", 0, 5),
@@ -117,6 +119,13 @@ ROWS_CASES = (
     ("packed", 0, 3),
     ("normed", 0, 5),
     ("normed_before", 0, 5),
+    ("compared", 0, 5),
+    ("compared_views", 0, 5),
+    ("compared_by_einsum", 0, 5),
+    ("covariances", 0, 5),
+    ("kept_features", 0, 5),
+    ("queue", 0, 5),
+    ("classes", 0, 5),
     ("an_object", 0, 5),
     ("beside_an_object", 0, 5),
     ("empty", 0, 5),
@@ -1177,6 +1186,10 @@ def rows_case(torch, case):
         check(title + ": or of others", differ == (name == "lengths"), own)
     normed = bool(own["flags"] & BATCH_NORM)
     check(title + ": statistics", normed == (name == "normed"), own)
+    compares = bool(own["flags"] & COMPARES)
+    wanted = name in COMPARED or (
+        name == "compared_by_einsum" and torch.facts["tells_shapes"])
+    check(title + ": samples are compared", compares == wanted, own)
     if name in COLUMNS:
         good = own["columns"] == COLUMNS[name]
         check(title + ": the second dimension", good, own)
@@ -1233,6 +1246,8 @@ import json, os, sys, torch, torch.version
 print(json.dumps({
     "has_error": hasattr(torch.cuda, "OutOfMemoryError"),
     "compiles": hasattr(torch, "compile"),
+    "tells_shapes": hasattr(
+        torch.ones(1, requires_grad=True).exp().grad_fn, "_input_metadata"),
     "compiles_modules": hasattr(torch.nn.Module, "compile"),
     "modules": [os.path.realpath(each)
                 for each in (sys.executable, torch.version.__file__)],

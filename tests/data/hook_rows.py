@@ -162,6 +162,78 @@ def normed():
     train(model, lambda: model(batch()))
 
 
+def similarities(first, second, targets=None):
+    """The loss of CLIP: which of all the others is a sample's own?"""
+    scores = first @ second.t() * 2
+    targets = torch.arange(len(scores)) if targets is None else targets
+    ways = (scores, scores.t()) if len(scores) == len(scores.t()) else (scores,)
+    return sum(nn.functional.cross_entropy(each, targets) for each in ways)
+
+
+def compared():
+    left, right = nn.Linear(8, 8), nn.Linear(8, 8)
+    model = nn.ModuleList((left, right))
+    train(model, lambda: similarities(left(batch()), right(batch())))
+
+
+def compared_views():
+    """Two views of each sample, put side by side, as in SimCLR."""
+    model = nn.Linear(8, 8)
+
+    def call():
+        both = nn.functional.normalize(torch.cat((model(batch()),) * 2))
+        return torch.logsumexp(torch.mm(both, both.T), 1)
+
+    train(model, call)
+
+
+def compared_by_einsum():
+    model = nn.Linear(8, 8)
+
+    def call():
+        features = model(batch())
+        return torch.einsum("nc,mc->nm", features, features).exp()
+
+    train(model, call)
+
+
+def covariances():
+    """Of features, over the batch."""
+    model = nn.Linear(8, 7)
+
+    def call():
+        features = model(batch())
+        return (features.T @ features).square()
+
+    train(model, call)
+
+
+def kept_features():
+    """Those of other passes are kept: they are compared within a step."""
+    model = nn.Linear(8, 8)
+
+    def call():
+        others = torch.ones(ROWS, 8)
+        whole = torch.cat((others, model(batch())))
+        return similarities(whole, whole)
+
+    train(model, call)
+
+
+def queue():
+    """The others are those of earlier steps, as many as there always are."""
+    model = nn.Linear(8, 8)
+    train(model, lambda: similarities(
+        model(batch()), torch.ones(2 * ROWS, 8), torch.zeros(ROWS).long()))
+
+
+def classes():
+    """As many as there are samples."""
+    model = nn.Linear(8, ROWS)
+    train(model, lambda: nn.functional.cross_entropy(
+        model(batch()), torch.arange(ROWS)))
+
+
 def normed_before():
     """Its statistics are not those of the batch any more."""
     model = nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8))

@@ -292,7 +292,7 @@ static const struct {
 	      .alloc_retries = UINT64_MAX,
 	      .rank = 0 },
 	    { .pid = 2, .alloc_retries = UINT64_MAX, .rank = 0 } },
-	  { .alloc_retries = 2000000000, .flags = 8191, .processes = 2 } },
+	  { .alloc_retries = 2000000000, .flags = 16383, .processes = 2 } },
 };
 
 static bool reading_equal(const struct channel_reading *a,

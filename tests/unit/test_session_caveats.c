@@ -252,20 +252,22 @@ static void what_a_probe_came_to_is_not_left_out(void **state)
 /* Where the micro-batch stays, so do its statistics. */
 static void statistics_change_with_the_micro_batch(void **state)
 {
-	static const char *const words[] = { "BatchNorm takes", NULL };
+	static const char *const words[] = { "BatchNorm takes",
+					     "the loss compares", NULL };
 
 	(void)state;
 	for (int64_t micro = 8; micro <= 16; micro += 8) {
 		struct trial trial = { .peak_bytes = 1,
 				       .coverage = COVERAGE_EXACT,
-				       .has_batch_norm = true };
+				       .has_batch_norm = true,
+				       .compares = true };
 		struct answered answered;
 
 		answered_make(&answered, PROBE_HOST, false);
 		answered.request.command.batch.micro_batch = 8;
 		answered.result.record.batch.micro_batch = micro;
 		session_caveats_add(&answered.session, &trial);
-		assert_caveats(&answered, micro == 8 ? words + 1 : words);
+		assert_caveats(&answered, micro == 8 ? words + 2 : words);
 		strlist_release(&answered.result.record.caveats);
 	}
 }

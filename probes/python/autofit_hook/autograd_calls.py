@@ -9,7 +9,7 @@ class BackwardCalls(object):
     """
     torch.autograd.backward, replaced by one that tells of its calls, before and
     after. Only of the outermost: checkpointing makes passes of its own within
-    one. Neither of the two may raise.
+    one. The first is given their losses. Neither of the two may raise.
     """
 
     NAME = "backward"
@@ -33,7 +33,7 @@ class BackwardCalls(object):
                 return function(*args, **kwargs)
             under_way.append(None)
             try:
-                before()
+                before(args[0] if args else kwargs.get("tensors"))
                 result = function(*args, **kwargs)
             finally:
                 under_way.pop()
@@ -81,5 +81,5 @@ class GradCalls(BackwardCalls):
         return grad
 
 
-def nothing():
+def nothing(*_):
     pass

@@ -123,7 +123,7 @@ class Rest(object):
         if self.taken >= max(PASS_MIN, PASS_TIMES * largest):
             self.channel.put(PASS64, self.taken)
 
-    def on_backward(self):
+    def on_backward(self, _):
         """The first of a step; never raises."""
         try:
             if self.calls is None:

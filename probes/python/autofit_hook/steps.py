@@ -11,6 +11,7 @@ from autofit_hook.channel import (
     COMPILED, COUNTS_OOMS, CUDA, FIRST32, HOOK_FAILED, LAST64, NEVER_STEPPED,
     OOMS32, PEAK64, RESERVED64, RETRIES64, STEPS64, TORCH,
 )
+from autofit_hook.comparing import Comparing
 from autofit_hook.memory import MAX_DEVICES, Rest, cuda_in_use
 from autofit_hook.passes import Passes
 from autofit_hook.rows import Rows
@@ -36,6 +37,7 @@ class Counter(object):
         self.phases = phases
         self.rows = Rows(channel)
         self.rest = Rest(channel)
+        self.comparing = Comparing(channel)
         self.passes = Passes(channel)
         self.by_hand = None
         self.counts_ooms = self.sees_steps = False
@@ -88,6 +90,8 @@ class Counter(object):
             if steps in LOOK_AT_STEPS:
                 self.modules.publish()
             self.phases.bind()
+            # First: of two that look at one call the later one leaves first.
+            self.comparing.turn(steps)
             self.rest.turn(steps, optimizer)
             # Other threads may have come further meanwhile.
             self.published = max(self.published, steps)

@@ -1,0 +1,110 @@
+# Does the loss compare the samples of a batch with each other?
+# SPDX-License-Identifier: MIT
+from autofit_hook.autograd_calls import BackwardCalls, nothing
+from autofit_hook.channel import COMPARES, LOADER32, ROWS32, WORLD32
+
+# By then the rows of a pass are known.
+LOOK_AFTER_STEP = 2
+# So near to the loss a comparison stands.
+NODES_MAX = 200
+# A transposition and a scale stand between a comparison and its features.
+VIEWS_MAX = 3
+PRODUCTS = ("MmBackward0", "BmmBackward0")
+DISTANCES = ("CdistBackward0",)
+
+
+class Comparing(object):
+    """
+    A contrastive loss makes something of each pair of samples: a product of two
+    matrices that both come from the batch, whose result has the batch in both
+    of its dimensions, as similarities do, or is a sum over the batch, as
+    covariances are. Of a linear layer neither is so. The graph behind one loss
+    is looked at, at the entry of its backward pass; no tensor that it keeps is
+    touched, for those may be packed away.
+    """
+
+    def __init__(self, channel):
+        self.channel = channel
+        self.calls = None
+
+    def turn(self, steps):
+        """A step was made; never raises."""
+        try:
+            if steps == LOOK_AFTER_STEP and self.channel.get32(ROWS32) > 1:
+                self.calls = BackwardCalls(self.on_backward, nothing)
+        except Exception:
+            pass
+
+    def on_backward(self, losses):
+        """The next one; never raises."""
+        try:
+            self.calls.leave()
+            first = losses if hasattr(losses, "grad_fn") else losses[0]
+            if not self.channel.enter():
+                return
+            world = max(1, self.channel.get32(WORLD32))
+            # Two views of each, and those of all ranks.
+            sizes = {
+                self.channel.get32(rows) * views * ranks
+                for rows in (ROWS32, LOADER32)
+                for views in (1, 2)
+                for ranks in (1, world)
+            } - {0, 1}
+            if compares(first.grad_fn, sizes, world == 1):
+                self.channel.flag(COMPARES)
+        except Exception:
+            pass
+
+
+def compares(node, sizes, is_alone):
+    level, seen = [node], {node}
+    while level and len(seen) < NODES_MAX:
+        behind = []
+        for node in level:
+            if compares_in(node, sizes, is_alone):
+                return True
+            for each, _ in node.next_functions:
+                if each is not None and each not in seen:
+                    seen.add(each)
+                    behind.append(each)
+        level = behind
+    return False
+
+
+def compares_in(node, sizes, is_alone):
+    name = node.name()
+    operands = node.next_functions[:2]
+    if name not in PRODUCTS + DISTANCES or any(
+        each is None or is_alone and is_of_passes(each) for each, _ in operands
+    ):
+        return False
+    first, second = shapes_of(node, operands)
+    if any(count != 1 for count in first[:-2]):
+        return False
+    rows, inner = first[-2:]
+    columns = second[-2 if name in DISTANCES else -1]
+    return (
+        rows in sizes and columns in sizes
+        or name in PRODUCTS and inner in sizes and rows == columns
+    )
+
+
+def is_of_passes(node):
+    """
+    Features of other passes, without a gradient, beside those of this one: they
+    are kept for a step, which compares as many whatever a pass has. (Those of
+    other ranks come so as well: this is asked of one rank alone.)
+    """
+    for _ in range(VIEWS_MAX):
+        nodes = [each for each, _ in node.next_functions]
+        if node.name() == "CatBackward0" or not nodes or nodes[0] is None:
+            break
+        node = nodes[0]
+    return node.name() == "CatBackward0" and None in nodes
+
+
+def shapes_of(node, operands):
+    if node.name() == "MmBackward0":
+        return node._saved_self_sym_sizes, node._saved_mat2_sym_sizes
+    # Since torch 2.1 a node tells what its output is like.
+    return [each._input_metadata[output].shape for each, output in operands]
