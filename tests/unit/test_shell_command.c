@@ -393,6 +393,15 @@ static const struct row script_rows[] = {
 	  { NULL },
 	  "> s:python s:b.py" },
 	{ { "bash", "t.sh" },
+	  "W=b\nif [ $W = a ] || [ $W = b ]; then A=1; else A=2; fi\n"
+	  "if [ $W = a ] || [ $W = c ]; then B=1; else B=2; fi\n"
+	  "if [ $W = a ] && [ $W = c ] || [ $W = b ]; then C=1; else C=2; fi\n"
+	  "if [ $W = a ] || [ -d x ]; then D=1; else D=2; fi\n"
+	  "if [ -d x ] || [ $W = b ]; then E=1; else E=2; fi\n"
+	  "python t.py $A $B $C $D $E",
+	  { NULL },
+	  "> s:python s:t.py s:1 s:2 s:1 s?:$D s:1" },
+	{ { "bash", "t.sh" },
 	  "W=b\nif ! [[ $W != b ]]; then A=1; else A=2; fi\npython t.py $A",
 	  { NULL },
 	  "> s:python s:t.py s:1" },

@@ -197,17 +197,19 @@ enum shell_truth shell_truth_read(struct shell_reader *reader)
 		       : truth;
 }
 
-/* a && b; what stands behind anything else is not followed. */
+/* a && b, a || b; what stands behind anything else is not followed. */
 static enum shell_truth truth_joined(const struct shell_reader *reader,
 				     enum shell_truth before,
 				     enum shell_truth truth)
 {
-	if (reader->joined_by != SHELL_AND || reader->is_pipe)
+	bool is_or = reader->joined_by == SHELL_OR;
+	enum shell_truth decisive = truth_of(is_or);
+
+	if ((!is_or && reader->joined_by != SHELL_AND) || reader->is_pipe)
 		return SHELL_UNDECIDED;
-	if (before == SHELL_FALSE || truth == SHELL_FALSE)
-		return SHELL_FALSE;
-	return before == SHELL_TRUE && truth == SHELL_TRUE ? SHELL_TRUE
-							   : SHELL_UNDECIDED;
+	if (before == decisive || truth == decisive)
+		return decisive;
+	return before == SHELL_UNDECIDED ? before : truth;
 }
 
 void shell_condition_add(struct shell_reader *reader, enum shell_truth truth)
