@@ -265,6 +265,19 @@ static void add_spread_caveat(const struct session *session,
 		     bytes_format(others, spread->others_peak_bytes));
 }
 
+/* With another micro-batch some things differ, although E is kept. */
+static void add_split_caveats(const struct command *command,
+			      struct record *record, const struct trial *trial)
+{
+	strlist_add_all(&record->caveats,
+			(const char *const *)command->caveats.items,
+			command->caveats.count);
+	if (trial && trial->has_batch_norm)
+		strlist_add(&record->caveats, batch_norm);
+	if (trial && trial->compares)
+		strlist_add(&record->caveats, compares);
+}
+
 void session_caveats_add(struct session *session, const struct trial *trial)
 {
 	const struct command *command = &session->given.request->command;
@@ -279,16 +292,8 @@ void session_caveats_add(struct session *session, const struct trial *trial)
 	if (trial && trial->has_frozen)
 		strlist_add(&record->not_exercised,
 			    "training of what is frozen");
-	/* With another micro-batch some things differ, although E is kept. */
-	if (record->batch.micro_batch != command->batch.micro_batch) {
-		strlist_add_all(&record->caveats,
-				(const char *const *)command->caveats.items,
-				command->caveats.count);
-		if (trial && trial->has_batch_norm)
-			strlist_add(&record->caveats, batch_norm);
-		if (trial && trial->compares)
-			strlist_add(&record->caveats, compares);
-	}
+	if (record->batch.micro_batch != command->batch.micro_batch)
+		add_split_caveats(command, record, trial);
 	if (command->open_ranks)
 		strlist_addf(&record->caveats,
 			     "the effective batch is that of %lld %s: %s",

@@ -1,5 +1,7 @@
 # Does the loss compare the samples of a batch with each other?
 # SPDX-License-Identifier: MIT
+import sys
+
 from autofit_hook.autograd_calls import BackwardCalls, nothing
 from autofit_hook.channel import COMPARES, LOADER32, ROWS32, WORLD32
 
@@ -7,8 +9,8 @@ from autofit_hook.channel import COMPARES, LOADER32, ROWS32, WORLD32
 LOOK_AFTER_STEP = 2
 # So near to the loss a comparison stands.
 NODES_MAX = 200
-# A transposition and a scale stand between a comparison and its features.
-VIEWS_MAX = 3
+# So many transpositions and casts stand between a product and what it is of.
+VIEWS_MAX = 4
 PRODUCTS = ("MmBackward0", "BmmBackward0")
 DISTANCES = ("CdistBackward0",)
 
@@ -75,7 +77,8 @@ def compares_in(node, sizes, is_alone):
     name = node.name()
     operands = node.next_functions[:2]
     if name not in PRODUCTS + DISTANCES or any(
-        each is None or is_alone and is_of_passes(each) for each, _ in operands
+        each is None or is_weight(each) or is_alone and is_of_passes(each)
+        for each, _ in operands
     ):
         return False
     first, second = shapes_of(node, operands)
@@ -89,18 +92,33 @@ def compares_in(node, sizes, is_alone):
     )
 
 
+def is_weight(node):
+    """As in a linear layer; features that are cut off are leaves as well."""
+    leaf = getattr(origin_of(node), "variable", None)
+    return isinstance(leaf, sys.modules["torch.nn.parameter"].Parameter)
+
+
 def is_of_passes(node):
     """
     Features of other passes, without a gradient, beside those of this one: they
     are kept for a step, which compares as many whatever a pass has. (Those of
     other ranks come so as well: this is asked of one rank alone.)
     """
+    node = origin_of(node)
+    return node.name() == "CatBackward0" and None in (
+        each for each, _ in node.next_functions
+    )
+
+
+def origin_of(node):
+    """What it is a view or a cast of."""
     for _ in range(VIEWS_MAX):
-        nodes = [each for each, _ in node.next_functions]
-        if node.name() == "CatBackward0" or not nodes or nodes[0] is None:
+        if node.name() == "CatBackward0" or len(node.next_functions) != 1:
             break
-        node = nodes[0]
-    return node.name() == "CatBackward0" and None in nodes
+        if node.next_functions[0][0] is None:
+            break
+        node = node.next_functions[0][0]
+    return node
 
 
 def shapes_of(node, operands):
