@@ -17,7 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+/* What was written to so shortly before is being written: a download, a
+ * compilation of another run. */
+#define UNDER_WAY_NS (INT64_C(10) * 1000000000)
 
 /* A link may lead to HOME, or to all there is. */
 static bool is_too_much(const char *real, const struct strlist *environment)
@@ -39,6 +44,7 @@ static bool keep_folder(struct caches *caches, char *real)
 	struct error err = ERROR_INIT;
 	struct snapshot *before = NULL;
 	size_t capacity = caches->folders.count;
+	struct timespec now;
 	int result;
 
 	strlist_add(&one, real);
@@ -52,6 +58,8 @@ static bool keep_folder(struct caches *caches, char *real)
 	caches->befores = xgrow(caches->befores, caches->folders.count,
 				&capacity, sizeof(struct snapshot *));
 	caches->befores[caches->folders.count] = before;
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	caches->taken_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 	strlist_take(&caches->folders, real);
 	return true;
 }
@@ -184,36 +192,50 @@ void caches_adopt(struct caches *caches, struct strlist *shared,
 	}
 }
 
-/* Of one folder. */
-static size_t find_changed(const char *folder, const struct snapshot *before,
-			   struct strlist *out)
+static bool was_under_way(const struct snapshot *before, const char *path,
+			  int64_t taken_ns)
 {
-	struct strlist one = STRLIST_INIT;
-	struct snapshot *after = NULL;
-	size_t count = 0;
+	struct snapshot_file file;
 
-	strlist_add(&one, folder);
+	for (size_t i = 0; snapshot_file_at(before, i, &file); i++)
+		if (strcmp(file.path, path) == 0)
+			return file.modified_ns > taken_ns - UNDER_WAY_NS;
+	return false;
+}
+
+/* Of one folder. */
+static void find_changed(const struct caches *caches, size_t folder,
+			 struct strlist *out)
+{
+	const struct snapshot *before = caches->befores[folder];
+	struct strlist one = STRLIST_INIT;
+	struct strlist changed = STRLIST_INIT;
+	struct snapshot *after = NULL;
+
+	strlist_add(&one, caches->folders.items[folder]);
 	/* It may have grown meanwhile. */
 	if (snapshot_take_some(&after, &one, SNAPSHOT_ENTRIES_MAX, NULL) == 0)
-		count = snapshot_lost(out, before, after, SIZE_MAX);
+		(void)snapshot_lost(&changed, before, after, SIZE_MAX);
+	for (size_t i = 0; i < changed.count; i++)
+		if (!shared_paths_is_own_file(changed.items[i]) &&
+		    !was_under_way(before, changed.items[i], caches->taken_ns))
+			strlist_add(out, changed.items[i]);
 	snapshot_free(after);
+	strlist_release(&changed);
 	strlist_release(&one);
-	return count;
 }
 
 size_t caches_changed(const struct caches *caches, struct strlist *out,
 		      size_t max)
 {
 	struct strlist changed = STRLIST_INIT;
-	size_t count = 0;
+	size_t count;
 
 	for (size_t i = 0; i < caches->folders.count; i++)
-		(void)find_changed(caches->folders.items[i], caches->befores[i],
-				   &changed);
-	for (size_t i = 0; i < changed.count; i++)
-		if (!shared_paths_is_own_file(changed.items[i]) &&
-		    count++ < max)
-			strlist_add(out, changed.items[i]);
+		find_changed(caches, i, &changed);
+	for (size_t i = 0; i < changed.count && i < max; i++)
+		strlist_add(out, changed.items[i]);
+	count = changed.count;
 	strlist_release(&changed);
 	return count;
 }

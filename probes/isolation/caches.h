@@ -7,6 +7,7 @@
 #include "probes/isolation/shared_paths.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct snapshot;
 
@@ -16,6 +17,7 @@ struct snapshot;
 struct caches {
 	struct strlist folders;    /* of them all before is known */
 	struct snapshot **befores; /* one for each folder */
+	int64_t taken_ns;          /* of the wall clock, the last of them */
 	struct strlist wanted;     /* not there, and to be shared once made */
 	struct strlist made;       /* made before anybody used them */
 };
@@ -46,7 +48,7 @@ void caches_adopt(struct caches *caches, struct strlist *shared,
 /*
  * Append the files, at most max of them, that were there at the start and are
  * gone or different now; how many there are in all. Indexes, locks and the like
- * are the caches' own.
+ * are the caches' own, and what was being written at the start is another's.
  */
 size_t caches_changed(const struct caches *caches, struct strlist *out,
 		      size_t max);

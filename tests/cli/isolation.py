@@ -22,6 +22,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.dont_write_bytecode = True  # nothing new beside this file
 sys.path.append(os.path.join(os.path.dirname(__file__), "helpers"))
@@ -580,6 +581,13 @@ def play_caches(stage, mode):
             refused(checks, place, answer, "hub/state", "nothing more is")
             checks.equal("nothing is run", place.reports("run"), [])
             checks.equal("nothing is left", place.left_behind(), [])
+    checks.name = mode.name + ", a file that another is writing to a cache"
+    with stage.scene(mode, scene.CLEAN) as place:
+        state = place.write("user/.cache/huggingface/hub/state", "20\n")
+        place.hand_over()
+        # Whatever time autofit takes to come that far.
+        os.utime(state, (time.time() + 3600,) * 2)
+        tuned(checks, tune(place, mode, "cache"))
     checks.name = mode.name + ", output beside a cache"
     with stage.scene(mode) as place:
         place.env["HF_HOME"] = place.path("abs")
