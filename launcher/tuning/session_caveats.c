@@ -47,9 +47,9 @@ static const char in_order[] = "its data are not shuffled: what comes later "
 			       "was not seen, and may be longer";
 static const char batch_norm[] =
 	"BatchNorm takes its statistics from the micro-batch";
-static const char compares[] = "the loss compares the samples of a micro-batch "
-			       "with each other: another "
-			       "size is another training";
+static const char compares[] =
+	"the loss compares the samples of a micro-batch with each other: "
+	"another size is another training";
 static const char *const of_growth[] = { varies, rose, differ, in_order, NULL };
 
 static bool is_among(const char *const *caveats, const char *caveat)
