@@ -34,10 +34,9 @@ struct probe_readings {
 	int64_t ranks_asked_ms;   /* since when their reports are waited for */
 	struct channel channel;
 	struct channel_reading python;
-	/* A rank that is behind is waited for: no step counts before its first.
-	 * Since when; 0: none was behind so far. */
+	/* A rank is behind, and waited for: no step counts before its first. */
 	bool awaits_rank;
-	int64_t rank_behind_ms;
+	int64_t rank_behind_ms; /* when the first was; 0: none so far */
 	enum phase furthest_phase;
 	bool has_evaluated;              /* behind a step */
 	struct host_available available; /* of the machine, at the last look */

@@ -20,9 +20,18 @@
 #include <time.h>
 #include <unistd.h>
 
+#define SECOND_NS INT64_C(1000000000)
 /* What was written to so shortly before is being written: a download, a
  * compilation of another run. */
-#define UNDER_WAY_NS (INT64_C(10) * 1000000000)
+#define UNDER_WAY_NS (10 * SECOND_NS)
+
+static int64_t wall_clock_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now); /* as files have it */
+	return now.tv_sec * SECOND_NS + now.tv_nsec;
+}
 
 /* A link may lead to HOME, or to all there is. */
 static bool is_too_much(const char *real, const struct strlist *environment)
@@ -42,13 +51,13 @@ static bool keep_folder(struct caches *caches, char *real)
 {
 	struct strlist one = STRLIST_INIT;
 	struct error err = ERROR_INIT;
-	struct snapshot *before = NULL;
+	struct cache_before before = { .taken_ns = wall_clock_ns() };
 	size_t capacity = caches->folders.count;
-	struct timespec now;
 	int result;
 
 	strlist_add(&one, real);
-	result = snapshot_take_some(&before, &one, CACHE_ENTRIES_MAX, &err);
+	result = snapshot_take_some(&before.files, &one, CACHE_ENTRIES_MAX,
+				    &err);
 	strlist_release(&one);
 	if (result < 0) {
 		log_verbose("probes have %s for themselves: %s", real,
@@ -56,10 +65,8 @@ static bool keep_folder(struct caches *caches, char *real)
 		return false;
 	}
 	caches->befores = xgrow(caches->befores, caches->folders.count,
-				&capacity, sizeof(struct snapshot *));
+				&capacity, sizeof(*caches->befores));
 	caches->befores[caches->folders.count] = before;
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	caches->taken_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 	strlist_take(&caches->folders, real);
 	return true;
 }
@@ -192,33 +199,32 @@ void caches_adopt(struct caches *caches, struct strlist *shared,
 	}
 }
 
-static bool was_under_way(const struct snapshot *before, const char *path,
-			  int64_t taken_ns)
+static bool was_under_way(const struct cache_before *before, const char *path)
 {
+	int64_t since_ns = before->taken_ns - UNDER_WAY_NS;
 	struct snapshot_file file;
 
-	for (size_t i = 0; snapshot_file_at(before, i, &file); i++)
+	for (size_t i = 0; snapshot_file_at(before->files, i, &file); i++)
 		if (strcmp(file.path, path) == 0)
-			return file.modified_ns > taken_ns - UNDER_WAY_NS;
+			return file.modified_ns > since_ns;
 	return false;
 }
 
 /* Of one folder. */
-static void find_changed(const struct caches *caches, size_t folder,
+static void find_changed(const char *folder, const struct cache_before *before,
 			 struct strlist *out)
 {
-	const struct snapshot *before = caches->befores[folder];
 	struct strlist one = STRLIST_INIT;
 	struct strlist changed = STRLIST_INIT;
 	struct snapshot *after = NULL;
 
-	strlist_add(&one, caches->folders.items[folder]);
+	strlist_add(&one, folder);
 	/* It may have grown meanwhile. */
 	if (snapshot_take_some(&after, &one, SNAPSHOT_ENTRIES_MAX, NULL) == 0)
-		(void)snapshot_lost(&changed, before, after, SIZE_MAX);
+		(void)snapshot_lost(&changed, before->files, after, SIZE_MAX);
 	for (size_t i = 0; i < changed.count; i++)
 		if (!shared_paths_is_own_file(changed.items[i]) &&
-		    !was_under_way(before, changed.items[i], caches->taken_ns))
+		    !was_under_way(before, changed.items[i]))
 			strlist_add(out, changed.items[i]);
 	snapshot_free(after);
 	strlist_release(&changed);
@@ -232,7 +238,8 @@ size_t caches_changed(const struct caches *caches, struct strlist *out,
 	size_t count;
 
 	for (size_t i = 0; i < caches->folders.count; i++)
-		find_changed(caches, i, &changed);
+		find_changed(caches->folders.items[i], &caches->befores[i],
+			     &changed);
 	for (size_t i = 0; i < changed.count && i < max; i++)
 		strlist_add(out, changed.items[i]);
 	count = changed.count;
@@ -243,7 +250,7 @@ size_t caches_changed(const struct caches *caches, struct strlist *out,
 void caches_release(struct caches *caches)
 {
 	for (size_t i = 0; i < caches->folders.count; i++)
-		snapshot_free(caches->befores[i]);
+		snapshot_free(caches->befores[i].files);
 	free(caches->befores);
 	caches->befores = NULL;
 	strlist_release(&caches->folders);

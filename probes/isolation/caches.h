@@ -14,12 +14,17 @@ struct snapshot;
 /* More entries in a cache: it costs too much to compare, and is not shared. */
 #define CACHE_ENTRIES_MAX 50000
 
+/* A folder as it was before anything of it was used. */
+struct cache_before {
+	struct snapshot *files;
+	int64_t taken_ns; /* of the wall clock, when that was begun */
+};
+
 struct caches {
-	struct strlist folders;    /* of them all before is known */
-	struct snapshot **befores; /* one for each folder */
-	int64_t taken_ns;          /* of the wall clock, the last of them */
-	struct strlist wanted;     /* not there, and to be shared once made */
-	struct strlist made;       /* made before anybody used them */
+	struct strlist folders;       /* of them all before is known */
+	struct cache_before *befores; /* one for each folder */
+	struct strlist wanted; /* not there, and to be shared once made */
+	struct strlist made;   /* made before anybody used them */
 };
 
 /*

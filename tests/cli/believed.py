@@ -142,16 +142,21 @@ def what_comes_before_is_no_training(place):
               got.result["evidence"]["peak_bytes"] > 40 * lib.MIB, got)
 
 
-def steps_that_are_not_done_are_none(place):
-    got = tune(place, AHEAD, "--batch-size", "8", "--grad-accum", "1",
+def eight_is_too_large(place, title, text):
+    """Which is seen in its one probe, and two fit."""
+    got = tune(place, text, "--batch-size", "8", "--grad-accum", "1",
                memory=150)
-    equal("ahead", got.status, 0)
+    equal(title, got.status, 0)
     answer = got.result["recommended"]
-    equal("ahead: the answer",
+    equal(title + ": the answer",
           answer and (answer["micro_batch"], answer["grad_accum"]), (2, 4))
     first = got.probes[0]
-    equal("ahead: the own size", (first["micro_batch"], first["verdict"]),
+    equal(title + ": the own size", (first["micro_batch"], first["verdict"]),
           (8, "over_budget"))
+
+
+def steps_that_are_not_done_are_none(place):
+    eight_is_too_large(place, "ahead", AHEAD)
 
 
 def folders_of_results(place):
@@ -193,15 +198,7 @@ def a_folder_that_it_has_not(place):
 
 def ranks_are_waited_for(place):
     place.env["PYTHONPATH"] = os.path.join(lib.DATA, "hook_fake_torch")
-    got = tune(place, LATE_RANK, "--batch-size", "8", "--grad-accum", "1",
-               memory=150)
-    equal("a late rank", got.status, 0)
-    answer = got.result["recommended"]
-    equal("a late rank: the answer",
-          answer and (answer["micro_batch"], answer["grad_accum"]), (2, 4))
-    first = got.probes[0]
-    equal("a late rank: the own size",
-          (first["micro_batch"], first["verdict"]), (8, "over_budget"))
+    eight_is_too_large(place, "a late rank", LATE_RANK)
 
 
 def main():

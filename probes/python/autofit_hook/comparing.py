@@ -40,7 +40,10 @@ class Comparing(object):
     def on_backward(self, losses):
         """The next one; never raises."""
         try:
-            self.calls.leave()
+            calls, self.calls = self.calls, None
+            if calls is None:
+                return
+            calls.leave()
             first = losses if hasattr(losses, "grad_fn") else losses[0]
             if not self.channel.enter():
                 return
@@ -58,8 +61,9 @@ class Comparing(object):
             pass
 
 
-def compares(node, sizes, is_alone):
-    level, seen = [node], {node}
+def compares(loss, sizes, is_alone):
+    """Is there a product of the batch with itself, near behind the loss?"""
+    level, seen = [loss], {loss}
     while level and len(seen) < NODES_MAX:
         behind = []
         for node in level:
