@@ -118,7 +118,7 @@ static void many_names_are_told_apart(void **state)
 	unsigned char *image;
 	void *library;
 	void *slot;
-	size_t size;
+	size_t size = 0;
 
 	(void)state;
 	for (size_t i = 0; i < MANY; i++) {
