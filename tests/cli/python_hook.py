@@ -104,6 +104,9 @@ COLUMNS = {"positional": 8, "nested": 8, "an_object": 8, "last_batch": 8,
            "crops": 0, "list_of_pictures": 0}
 # Of these the loss compares the samples with each other.
 COMPARED = ("compared", "compared_views", "covariances")
+# These where torch tells what the nodes of its graph make.
+COMPARED_SINCE_2_1 = ("compared_by_einsum", "compared_by_broadcasting",
+                      "distances_by_expansion")
 ROWS_CASES = (
     ("positional", 0, 5),
     ("keywords", 0, 5),
@@ -122,6 +125,9 @@ ROWS_CASES = (
     ("compared", 0, 5),
     ("compared_views", 0, 5),
     ("compared_by_einsum", 0, 5),
+    ("compared_by_broadcasting", 0, 5),
+    ("distances_by_expansion", 0, 5),
+    ("as_many_tokens", 0, 5),
     ("covariances", 0, 5),
     ("kept_features", 0, 5),
     ("queue", 0, 5),
@@ -1188,7 +1194,7 @@ def rows_case(torch, case):
     check(title + ": statistics", normed == (name == "normed"), own)
     compares = bool(own["flags"] & COMPARES)
     wanted = name in COMPARED or (
-        name == "compared_by_einsum" and torch.facts["tells_shapes"])
+        name in COMPARED_SINCE_2_1 and torch.facts["tells_shapes"])
     check(title + ": samples are compared", compares == wanted, own)
     if name in COLUMNS:
         good = own["columns"] == COLUMNS[name]

@@ -197,6 +197,40 @@ def compared_by_einsum():
     train(model, call)
 
 
+def compared_by_broadcasting():
+    model = nn.Linear(8, 8)
+    alike = nn.CosineSimilarity(dim=2)
+
+    def call():
+        features = model(batch())
+        return alike(features.unsqueeze(1), features.unsqueeze(0)).exp()
+
+    train(model, call)
+
+
+def distances_by_expansion():
+    model = nn.Linear(8, 8)
+
+    def call():
+        features = model(batch())
+        pairs = features.unsqueeze(1).expand(ROWS, ROWS, 8), features
+        return (pairs[0] - pairs[1].unsqueeze(0)).pow(2).sum(2)
+
+    train(model, call)
+
+
+def as_many_tokens():
+    """As there are samples: of each token and of each sample one thing."""
+    model = nn.Linear(1, 8)
+    places = nn.Parameter(torch.zeros(1, ROWS, 8))
+
+    def call():
+        made = model(batch().unsqueeze(2)[:, :ROWS])
+        return (made * made.mean(1, keepdim=True) + places).sin()
+
+    train(model, call)
+
+
 def covariances():
     """Of features, over the batch."""
     model = nn.Linear(8, 7)

@@ -13,6 +13,7 @@ NODES_MAX = 200
 VIEWS_MAX = 4
 PRODUCTS = ("MmBackward0", "BmmBackward0")
 DISTANCES = ("CdistBackward0",)
+COLUMN, ROW = "(n, 1, ...)", "(1, n, ...)"
 
 
 class Comparing(object):
@@ -20,9 +21,10 @@ class Comparing(object):
     A contrastive loss makes something of each pair of samples: a product of two
     matrices that both come from the batch, whose result has the batch in both
     of its dimensions, as similarities do, or is a sum over the batch, as
-    covariances are. Of a linear layer neither is so. The graph behind one loss
-    is looked at, at the entry of its backward pass; no tensor that it keeps is
-    touched, for those may be packed away.
+    covariances are; or the batch stands in a row and in a column, and what has
+    both is computed from them by broadcasting. Of a linear layer none is so. The
+    graph behind one loss is looked at, at the entry of its backward pass; no
+    tensor that it keeps is touched, for those may be packed away.
     """
 
     def __init__(self, channel):
@@ -78,22 +80,43 @@ def compares(loss, sizes, is_alone):
 
 
 def compares_in(node, sizes, is_alone):
-    name = node.name()
     operands = node.next_functions[:2]
-    if name not in PRODUCTS + DISTANCES or any(
+    if len(operands) < 2 or any(
         each is None or is_weight(each) or is_alone and is_of_passes(each)
         for each, _ in operands
     ):
         return False
+    if node.name() in PRODUCTS + DISTANCES:
+        return is_of_pairs(node, operands, sizes)
+    return any(
+        {side_of(*each, size) for each in operands} == {COLUMN, ROW}
+        for size in sizes
+    )
+
+
+def is_of_pairs(node, operands, sizes):
     first, second = shapes_of(node, operands)
-    if any(count != 1 for count in first[:-2]):
+    if len(first) < 2 or any(count != 1 for count in first[:-2]):
         return False
     rows, inner = first[-2:]
-    columns = second[-2 if name in DISTANCES else -1]
+    columns = second[-2 if node.name() in DISTANCES else -1]
     return (
         rows in sizes and columns in sizes
-        or name in PRODUCTS and inner in sizes and rows == columns
+        or node.name() in PRODUCTS and inner in sizes and rows == columns
     )
+
+
+def side_of(node, output, size):
+    """The samples stand in a column or in a row, before they are expanded."""
+    for _ in range(VIEWS_MAX):
+        shape = shape_of(node, output)[:2]
+        if shape != (size, size) or not node.next_functions:
+            break
+        node, output = node.next_functions[0]
+        if node is None:
+            return None
+    sides = {(size, 1): COLUMN, (1, size): ROW}
+    return None if is_weight(node) else sides.get(shape)
 
 
 def is_weight(node):
@@ -128,5 +151,10 @@ def origin_of(node):
 def shapes_of(node, operands):
     if node.name() == "MmBackward0":
         return node._saved_self_sym_sizes, node._saved_mat2_sym_sizes
-    # Since torch 2.1 a node tells what its output is like.
-    return [each._input_metadata[output].shape for each, output in operands]
+    return [shape_of(*each) for each in operands]
+
+
+def shape_of(node, output):
+    """Of what it makes; before torch 2.1 no node tells it: ()."""
+    told = getattr(node, "_input_metadata", None)
+    return tuple(told[output].shape) if told else ()
