@@ -167,6 +167,12 @@ static inline int64_t trial_step_passes(const struct trial *trial)
 		       : trial->grad_accum;
 }
 
+/* A counter in the output may be one of micro-steps. */
+static inline bool trial_may_count_passes(const struct trial *trial)
+{
+	return trial->steps_source == STEPS_LOG && trial->grad_accum > 1;
+}
+
 /* Samples of one rank in a second; 0: not known. */
 static inline double trial_rate(const struct trial *trial)
 {

@@ -10,6 +10,8 @@
 #define SETTLING_MS 4000
 /* A step shows the highest of all its passes, one of them only its own. */
 #define DRAWS_OF_STEP 5
+/* After the third step of the output, for the optimizer's first. */
+#define UPDATE_MS 30000
 
 /*
  * Would more of the second step than its first passes take more memory? What
@@ -141,6 +143,24 @@ static bool output_is_ahead(const struct probe *probe)
 	return source == STEPS_LOG && probe_memory_comes(probe);
 }
 
+/*
+ * Nor may its counter be one of steps: where it counts micro-steps, the
+ * optimizer makes its first only after all of an accumulation. That is waited
+ * for, for a while: it may count steps, which take longer.
+ */
+static bool output_awaits_update(const struct probe *probe,
+				 const struct lifecycle_facts *facts)
+{
+	const struct step_peaks *peaks = &probe->readings.peaks;
+	enum steps_source source;
+	int64_t steps = probe_steps(probe, &source);
+
+	return source == STEPS_LOG &&
+	       probe->spec.confirmation.counts_may_be_passes &&
+	       steps <= probe->spec.grad_accum && peaks->steps >= 3 &&
+	       facts->now_ms - peaks->ms[2] < UPDATE_MS;
+}
+
 /* Once it is decided: what must stop it, or a confirmation that is done. */
 static enum stop_reason decide_further(struct probe *probe,
 				       const struct lifecycle_facts *facts)
@@ -152,7 +172,8 @@ static enum stop_reason decide_further(struct probe *probe,
 		return breach;
 	return course->confirming && confirmation_is_done(probe, facts) &&
 			       !probe_watch_awaits(probe) &&
-			       !output_is_ahead(probe)
+			       !output_is_ahead(probe) &&
+			       !output_awaits_update(probe, facts)
 		       ? STOP_ENOUGH
 		       : STOP_NONE;
 }
@@ -173,7 +194,7 @@ enum stop_reason probe_decide(struct probe *probe)
 	if (step.action == LIFECYCLE_STOP)
 		return step.reason;
 	if (step.action == LIFECYCLE_DECIDED && !probe_watch_more(probe) &&
-	    !output_is_ahead(probe)) {
+	    !output_is_ahead(probe) && !output_awaits_update(probe, &facts)) {
 		course->decided = true;
 		course->by_time = step.by_time;
 		course->state = PROBE_DECIDED;

@@ -309,6 +309,11 @@ void session_caveats_add(struct session *session, const struct trial *trial)
 	if (trial && trial->steps_source == STEPS_TIME)
 		strlist_add(&record->caveats,
 			    "no step was seen: judged by time without growth");
+	if (trial && trial_may_count_passes(trial) && !trial->ran_to_end &&
+	    trial->steps <= trial->grad_accum)
+		strlist_add(&record->caveats,
+			    "its output may count micro-steps: then no step of "
+			    "the optimizer was seen");
 	if (trial && trial->steps_source == STEPS_EXIT && !trial->steps)
 		strlist_add(&record->caveats,
 			    "no step was seen: judged by its end, with status "

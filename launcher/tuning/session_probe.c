@@ -131,6 +131,7 @@ make_confirmation(const struct session *session, const struct plan_step *step)
 		.whole_steps = alike ? whole_steps_after(alike) : 0,
 		.update_seconds = alike ? trial_update_seconds(alike) : 0,
 		.settles_above_bytes = settles_above(session),
+		.counts_may_be_passes = !options->search.has_confirm_steps,
 		.steps_min =
 			steps < CONFIRM_STEPS_MIN ? steps : CONFIRM_STEPS_MIN,
 		.ms = options->search.has_confirm_steps ? INT64_MAX / 8

@@ -75,8 +75,9 @@ def parse_arguments(words): pass
 def load_hyperpyyaml(file): pass
 held = bytearray(b"x") * (int(keys["batch_size"]) << 22)
 """ + STEPS.split("\n", 2)[2]
-# Two ranks that do not wait for each other: the second comes when the first has
-# done more steps than a probe needs, and alone takes memory.
+# Two ranks that both have PyTorch before one steps, and then do not wait for each
+# other: the second comes when the first has done more steps than a probe needs,
+# and alone takes memory.
 LATE_RANK = """
 import subprocess, time
 if "RANK" not in os.environ:
@@ -84,17 +85,31 @@ if "RANK" not in os.environ:
                               env=dict(os.environ, RANK=rank)) for rank in "01"]
     sys.exit(max(rank.wait() for rank in ranks))
 import torch
-come = "come.%d" % os.getppid()
+here, come = ("%s.%d" % (word, os.getppid()) for word in ("here", "come"))
+is_second = os.environ["RANK"] == "1"
 optimizer = torch.optim.SGD([object()])
-while os.environ["RANK"] == "1" and not os.path.exists(come):
+if is_second:
+    open(here, "w").close()
+while not os.path.exists(come if is_second else here):
     time.sleep(0.001)
-if os.environ["RANK"] == "1":
+if is_second:
     held = bytearray(b"x") * (a.batch_size << 24)
 for step in range(100000):
     optimizer.step()
     time.sleep(0.002)
     if step == 200:
         open(come, "w").close()
+"""
+# It counts micro-steps, and the optimizer takes its memory with its first step.
+MICRO_STEPS = """
+import time
+state = None
+held = bytearray(b"x") * (a.batch_size << 22)
+for i in range(100000):
+    if (i + 1) % a.grad_accum == 0:
+        state = state or bytearray(b"x") * (240 << 20)
+    print("step %d/100000 loss 1.0" % (i + 1), flush=True)
+    time.sleep(0.01)
 """
 READS_FOLDER = 'open(os.path.join(a.output_dir, "vocab.txt")).read()\n' + STEPS
 
@@ -159,6 +174,18 @@ def steps_that_are_not_done_are_none(place):
     eight_is_too_large(place, "ahead", AHEAD)
 
 
+def micro_steps_are_counted(place):
+    got = tune(place, MICRO_STEPS, "--grad-accum", "64", memory=400)
+    equal("micro-steps", got.status, 0)
+    answer = got.result["recommended"]
+    equal("micro-steps: the answer",
+          answer and (answer["micro_batch"], answer["grad_accum"]), (16, 4))
+    check("micro-steps: each fit has the optimizer's memory",
+          all(probe["peak_bytes"] > 240 * lib.MIB for probe in got.probes
+              if probe["verdict"] == "fits"), got.probes)
+    lacks("micro-steps: what is not known", got.err, "slower|faster")
+
+
 def folders_of_results(place):
     got = tune(place, FRESH_FOLDER, "--output-dir", "new")
     equal("a folder that must not be there", got.status, 0)
@@ -204,7 +231,8 @@ def ranks_are_waited_for(place):
 def main():
     for test in (ranks_are_waited_for, noise_shows_no_effect, no_step_is_said,
                  what_comes_before_is_no_training,
-                 steps_that_are_not_done_are_none, folders_of_results,
+                 steps_that_are_not_done_are_none, micro_steps_are_counted,
+                 folders_of_results,
                  fewer_passes_may_be_too_few, a_folder_that_it_has_not):
         with lib.Place("believed") as place:
             test(place)

@@ -19,6 +19,15 @@
 		.steps = (count), .verdict = VERDICT_FITS                      \
 	}
 
+/* The same, by steps or micro-steps that its output counts. */
+#define COUNTED(micro, accum, seconds)                                         \
+	{                                                                      \
+		.micro_batch = (micro), .grad_accum = (accum),                 \
+		.step_seconds = (seconds), .step_mad_seconds = 0.01,           \
+		.steps = 20, .steps_source = STEPS_LOG,                        \
+		.verdict = VERDICT_FITS                                        \
+	}
+
 /* 8 x 2 with that many backward passes, of which each took a quarter second. */
 #define TIMED_WITHIN(passes)                                                   \
 	{                                                                      \
@@ -94,6 +103,21 @@ static const struct {
 	  1.3 / 1.5,
 	  true,
 	  false },
+	{ "slower, if its output does not count micro-steps",
+	  { COUNTED(8, 4, 1), TIMED(16, 2, 1.25, 0.01, 20) },
+	  0,
+	  true,
+	  false },
+	{ "faster, whatever its output counts",
+	  { COUNTED(8, 4, 1), TIMED(16, 2, 0.8, 0.01, 20) },
+	  1.25,
+	  false,
+	  false },
+	{ "slower, and so few micro-steps were no more",
+	  { TIMED(8, 4, 1, 0.01, 20), COUNTED(16, 2, 1.25) },
+	  0.8,
+	  false,
+	  true },
 	{ "steps that were not timed",
 	  { TIMED(8, 4, 0, 0, 20), TIMED(16, 2, 1, 0, 20) },
 	  0,
