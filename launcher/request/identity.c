@@ -198,6 +198,30 @@ static void list_file(struct strlist *paths, const char *path)
 		strlist_add(paths, path);
 }
 
+/* A script, whatever it is called. */
+static void list_script(struct strlist *paths, const struct command *command,
+			const char *path)
+{
+	struct stat info;
+
+	if (path && strlen(path) < PATH_MAX &&
+	    strlist_find(paths, path) == paths->count &&
+	    !command_source_find(command, path) && stat(path, &info) == 0 &&
+	    S_ISREG(info.st_mode))
+		strlist_add(paths, path);
+}
+
+/* The file right behind a program that nobody knows is its script, as in
+ * "julia train.jl". */
+static const char *script_of_unknown(const struct command *command)
+{
+	const struct strlist *argv = command_argv(command);
+	size_t at = command->view.program + 1;
+
+	return command->script_path || at >= argv->count ? NULL
+							 : argv->items[at];
+}
+
 /* Script and configs: whatever argv names as a file. */
 static void list_files(struct strlist *paths, const struct strlist *argv,
 		       const struct command *command)
@@ -219,6 +243,9 @@ static void list_files(struct strlist *paths, const struct strlist *argv,
 		    !command_source_find(command, file->read->path))
 			list_file(paths, file->read->path);
 	}
+	list_script(paths, command, command->script_path);
+	list_script(paths, command, script_of_unknown(command));
+	list_script(paths, command, command->view.expansion.script);
 }
 
 static void identity_add_files(struct strbuf *out, const struct strlist *argv,

@@ -60,17 +60,12 @@ static int request_read_file(void *context, const char *path,
 static void note_script(struct request *request,
 			const struct named_files *texts)
 {
-	const struct command *command = &request->command;
-	size_t script = command->view.script;
+	const char *path = request->command.script_path;
 
-	if (script == NO_INDEX || script >= command_argv(command)->count)
-		return;
-	for (size_t i = 0; i < texts->count; i++) {
+	for (size_t i = 0; path && i < texts->count; i++) {
 		const struct named_file *file = texts->items[i];
 
-		if (file->error ||
-		    strcmp(file->path, command_argv(command)->items[script]) !=
-			    0)
+		if (strcmp(file->path, path) != 0)
 			continue;
 		request->script = xstrdup(file->path);
 		request->script_hash =
