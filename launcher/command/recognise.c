@@ -159,7 +159,7 @@ static enum command_outcome read_script(struct recognition *r)
 	if (file->error)
 		return view->script != NO_INDEX ? unreadable(r, file)
 						: COMMAND_OK;
-	command->script_path = file->path;
+	command->script_file = file;
 	if (file->text.length) {
 		r->text = strbuf_text(&file->text);
 		r->script = file;

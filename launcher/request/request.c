@@ -57,21 +57,15 @@ static int request_read_file(void *context, const char *path,
 }
 
 /* The script that recognition has read, for its hash and its name. */
-static void note_script(struct request *request,
-			const struct named_files *texts)
+static void note_script(struct request *request)
 {
-	const char *path = request->command.script_path;
+	const struct named_file *file = request->command.script_file;
 
-	for (size_t i = 0; path && i < texts->count; i++) {
-		const struct named_file *file = texts->items[i];
-
-		if (strcmp(file->path, path) != 0)
-			continue;
-		request->script = xstrdup(file->path);
-		request->script_hash =
-			hash_bytes(strbuf_text(&file->text), file->text.length);
+	if (!file)
 		return;
-	}
+	request->script = xstrdup(file->path);
+	request->script_hash =
+		hash_bytes(strbuf_text(&file->text), file->text.length);
 }
 
 /* An option of the user's wins over what was seen. */
@@ -132,7 +126,7 @@ static enum command_outcome request_recognise(struct request *request,
 		command_recognise(&request->command, &request->options->command,
 				  &request->sources, err);
 
-	note_script(request, &request->texts);
+	note_script(request);
 	return outcome;
 }
 

@@ -2,7 +2,8 @@
 # An edited program is another one, whatever its files are called.
 # SPDX-License-Identifier: MIT
 """The program trains without PyTorch, so nothing tells of its steps what it has
-imported. A record of it must not answer for what was written since.
+imported. A record of it must not answer for what was written since, or for a
+setting that another variable of the environment makes.
 """
 import os
 import sys
@@ -19,11 +20,15 @@ PYTHON = "/usr/bin/python3"
 MODEL = "SAMPLE_BYTES = %d << 20\n"
 TRAIN = """\
 import argparse
-import sys
+import os
 parser = argparse.ArgumentParser()
 parser.add_argument("--batch-size", type=int)
 parser.add_argument("--grad-accum", type=int)
+parser.add_argument("--model")
 args = parser.parse_args()
+layers = int(os.environ.get("LAYERS", 1))
+seed = int(os.getenv("SEED", "1"))
+rank = int(os.environ.get("LOCAL_RANK", 0))
 from model import SAMPLE_BYTES
 for step in range(1, 9):
     batch = bytearray(b"x") * (args.batch_size * SAMPLE_BYTES)
@@ -40,6 +45,8 @@ ROWS = (
     ("below cd", ["bash", "job.sh"], "sub/train.py", "sub/train.py changed"),
     ("another language", ["./run", "train.jl"], "train.jl",
      "train.jl changed"),
+    ("a model's folder", [PYTHON, "train.py", "--model", "small"],
+     "small/config.json", "config.json changed"),
     ("an import", [PYTHON, "train.py"], "model.py", "model.py changed"),
     ("an import of a package", [PYTHON, "-m", "pkg.train"],
      "pkg/__init__.py", "__init__.py changed"),
@@ -54,6 +61,7 @@ def project(place):
     for name in ("model.py", "sub/model.py"):
         place.write(name, MODEL % 8)
     place.write("pkg/__init__.py", "")
+    place.write("small/config.json", "{}\n")
     place.write("train.jl", TRAIN)
     place.write("run", "#!/bin/sh\nexec %s \"$@\"\n" % PYTHON, 0o755)
     place.write("job.sh", "cd sub\n%s train.py %s\n" % (
@@ -64,8 +72,9 @@ def sizes_of(command):
     return [] if command[0] == "bash" else SIZES
 
 
-def record_of(place, command):
-    return place.run("explain", *HOST, "--", *command, *sizes_of(command))
+def record_of(place, command, **env):
+    return place.run("explain", *HOST, "--", *command, *sizes_of(command),
+                     env=env)
 
 
 def row_is_noticed(place, name, command, edited, says):
@@ -74,7 +83,8 @@ def row_is_noticed(place, name, command, edited, says):
         print(answer)
     holds(name + ": known", record_of(place, command).out, "record .*: exact")
     text = open(place.path(edited), encoding="utf-8").read()
-    place.write(edited, text + "# The end.\n")
+    ending = "\n" if edited.endswith(".json") else "# The end.\n"
+    place.write(edited, text + ending)
     holds(name + ": edited", record_of(place, command).out,
           "record .*: near", says)
     place.write(edited, text)
@@ -94,6 +104,16 @@ def an_archive_is_noticed(place):
           "record .*: near", "app.pyz changed")
 
 
+def a_variable_is_noticed(place):
+    """Of the program that was tuned last as it is."""
+    command = [PYTHON, "train.py"]
+    holds("a variable", record_of(place, command, LAYERS="4").out,
+          "record .*: near", "variable LAYERS 4 is new")
+    holds("a seed and a rank", record_of(
+        place, command, SEED="4", LOCAL_RANK="0", MORE="4").out,
+        "record .*: exact")
+
+
 def a_folder_without_a_program(place):
     os.mkdir(place.path("empty"))
     answer = place.run(*HOST, "--", PYTHON, "empty", *SIZES)
@@ -108,5 +128,6 @@ with lib.Place("edited") as place:
     for row in ROWS:
         row_is_noticed(place, *row)
     an_archive_is_noticed(place)
+    a_variable_is_noticed(place)
     a_folder_without_a_program(place)
 lib.finish()
