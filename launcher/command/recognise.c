@@ -100,6 +100,21 @@ static char *module_of_program(const struct recognition *r)
 		     : NULL;
 }
 
+/* Of a folder Python runs its __main__.py. */
+static struct named_file *script_of_path(const struct recognition *r,
+					 const char *path)
+{
+	struct named_file *file = file_seen(r, path), *within = NULL;
+
+	if (file && file->error == EINVAL) {
+		char *main_path = xasprintf("%s/__main__.py", path);
+
+		within = file_seen(r, main_path);
+		free(main_path);
+	}
+	return within && within->error != ENOTDIR ? within : file;
+}
+
 /* The script, or the module, or the package that is started as one, or by a
  * program of the project: of the working folder, or of the src/ that is
  * installed from there. */
@@ -115,7 +130,7 @@ static struct named_file *script_file(const struct recognition *r)
 	char *module;
 
 	if (view->script != NO_INDEX)
-		return file_seen(r, argv->items[view->script]);
+		return script_of_path(r, argv->items[view->script]);
 	module = view->module == NO_INDEX ? module_of_program(r)
 					  : xstrdup(argv->items[view->module]);
 	for (size_t i = 0;
@@ -144,6 +159,7 @@ static enum command_outcome read_script(struct recognition *r)
 	if (file->error)
 		return view->script != NO_INDEX ? unreadable(r, file)
 						: COMMAND_OK;
+	command->script_file = file;
 	if (file->text.length) {
 		r->text = strbuf_text(&file->text);
 		r->script = file;

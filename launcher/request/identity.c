@@ -12,10 +12,12 @@
 #include "launcher/command/files/named_files.h"
 #include "launcher/command/record_arguments.h"
 #include "launcher/command/rewrite/rewrite.h"
+#include "launcher/command/text/names.h"
 #include "launcher/request/exec_command.h"
 #include "launcher/request/visible_gpus.h"
 #include "probes/observers/host/host.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -189,13 +191,44 @@ static void add_stamp(struct strbuf *out, const char *label, const char *path)
 	identity_add(out, IDENTITY_PART, label, stamp);
 }
 
+/* Of a folder, as a model is kept in, its config.json. */
 static void list_file(struct strlist *paths, const char *path)
 {
 	struct stat info;
+	char *config;
 
-	if (strlen(path) < PATH_MAX && stat(path, &info) == 0 &&
-	    S_ISREG(info.st_mode) && is_instruction(path, info.st_mode))
+	if (strlen(path) >= PATH_MAX || stat(path, &info) < 0)
+		return;
+	config = xasprintf("%s/config.json", path);
+	if (S_ISREG(info.st_mode) && is_instruction(path, info.st_mode))
 		strlist_add(paths, path);
+	else if (S_ISDIR(info.st_mode) && access(config, F_OK) == 0)
+		strlist_add(paths, config);
+	free(config);
+}
+
+/* A script, whatever it is called. */
+static void list_script(struct strlist *paths, const struct command *command,
+			const char *path)
+{
+	struct stat info;
+
+	if (path && strlen(path) < PATH_MAX &&
+	    strlist_find(paths, path) == paths->count &&
+	    !command_source_find(command, path) && stat(path, &info) == 0 &&
+	    S_ISREG(info.st_mode))
+		strlist_add(paths, path);
+}
+
+/* The file right behind a program that nobody knows is its script, as in
+ * "julia train.jl". */
+static const char *script_of_unknown(const struct command *command)
+{
+	const struct strlist *argv = command_argv(command);
+	size_t at = command->view.program + 1;
+
+	return command->script_file || at >= argv->count ? NULL
+							 : argv->items[at];
 }
 
 /* Script and configs: whatever argv names as a file. */
@@ -219,6 +252,10 @@ static void list_files(struct strlist *paths, const struct strlist *argv,
 		    !command_source_find(command, file->read->path))
 			list_file(paths, file->read->path);
 	}
+	if (command->script_file)
+		list_script(paths, command, command->script_file->path);
+	list_script(paths, command, script_of_unknown(command));
+	list_script(paths, command, command->view.expansion.script);
 }
 
 static void identity_add_files(struct strbuf *out, const struct strlist *argv,
@@ -312,19 +349,71 @@ static bool is_telling(const char *item)
 	return false;
 }
 
-static void add_environment(struct strbuf *out,
+/* Of one rank among others, and where they meet: whoever starts it says it. */
+static bool tells_a_rank(const char *name)
+{
+	return strstr(name, "RANK") || strstr(name, "WORLD") ||
+	       strstr(name, "PORT") || strncmp(name, "SLURM_", 6) == 0;
+}
+
+static bool is_of_a_knob(const struct command *command, const char *name)
+{
+	for (int kind = 0; kind < KNOB_KINDS; kind++)
+		if (command->knobs[kind].form == KNOB_ENVIRONMENT &&
+		    strcmp(command->knobs[kind].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* SEED, as --seed; STEPS, as --steps. */
+static bool is_neutral_variable(const struct preset *preset, const char *name)
+{
+	const struct strlist *neutral = &preset->words.neutral_args;
+	const struct strlist *steps = &preset->knobs.steps.names;
+	char *option = xasprintf("--%s", name);
+	size_t length = strlen(option);
+	bool found;
+
+	for (size_t i = 0; i < length; i++)
+		option[i] = (char)tolower((unsigned char)option[i]);
+	found = names_find(neutral, option, length, false) < neutral->count ||
+		names_find(steps, option, length, false) < steps->count;
+	free(option);
+	return found;
+}
+
+/* The script reads a number from it, which may be that of a layer or a length.
+ */
+static bool is_setting(const struct command *command, const char *name)
+{
+	const struct source *source =
+		command->script_file ? named_file_source(command->script_file)
+				     : &command->source;
+	bool is_read = false;
+
+	for (size_t i = 0; i < source->variable_count && !is_read; i++)
+		is_read = source->variables[i].kind == SOURCE_INTEGER &&
+			  strcmp(source->variables[i].name, name) == 0;
+	return is_read && !tells_a_rank(name) &&
+	       !is_neutral_variable(command->preset, name) &&
+	       !is_of_a_knob(command, name);
+}
+
+static void add_environment(struct strbuf *out, const struct command *command,
 			    const struct strlist *environment)
 {
 	for (size_t i = 0; i < environment->count; i++) {
 		const char *item = environment->items[i];
-		const char *equals = strchr(item, '=');
-		char *label;
+		size_t length = strcspn(item, "=");
+		char *name = xstrndup(item, length);
+		char *label = xasprintf("variable %s", name);
 
-		if (!equals || !is_telling(item))
-			continue;
-		label = xasprintf("variable %.*s", (int)(equals - item), item);
-		identity_add(out, IDENTITY_PART, label, equals + 1);
+		if (item[length] &&
+		    (is_telling(item) || is_setting(command, name)))
+			identity_add(out, IDENTITY_PART, label,
+				     item + length + 1);
 		free(label);
+		free(name);
 	}
 }
 
@@ -381,7 +470,7 @@ char *identity_make(const struct request *request)
 	/* Relative names, in arguments and scripts, mean something here. */
 	if (getcwd(folder, sizeof(folder)))
 		identity_add(&out, IDENTITY_PART, "folder", folder);
-	add_environment(&out, &request->environment);
+	add_environment(&out, &request->command, &request->environment);
 	add_driver(&out);
 	strlist_release(&masked);
 	strlist_release(&argv);

@@ -57,26 +57,15 @@ static int request_read_file(void *context, const char *path,
 }
 
 /* The script that recognition has read, for its hash and its name. */
-static void note_script(struct request *request,
-			const struct named_files *texts)
+static void note_script(struct request *request)
 {
-	const struct command *command = &request->command;
-	size_t script = command->view.script;
+	const struct named_file *file = request->command.script_file;
 
-	if (script == NO_INDEX || script >= command_argv(command)->count)
+	if (!file)
 		return;
-	for (size_t i = 0; i < texts->count; i++) {
-		const struct named_file *file = texts->items[i];
-
-		if (file->error ||
-		    strcmp(file->path, command_argv(command)->items[script]) !=
-			    0)
-			continue;
-		request->script = xstrdup(file->path);
-		request->script_hash =
-			hash_bytes(strbuf_text(&file->text), file->text.length);
-		return;
-	}
+	request->script = xstrdup(file->path);
+	request->script_hash =
+		hash_bytes(strbuf_text(&file->text), file->text.length);
 }
 
 /* An option of the user's wins over what was seen. */
@@ -137,7 +126,7 @@ static enum command_outcome request_recognise(struct request *request,
 		command_recognise(&request->command, &request->options->command,
 				  &request->sources, err);
 
-	note_script(request, &request->texts);
+	note_script(request);
 	return outcome;
 }
 

@@ -804,7 +804,7 @@ def modules(python):
             ("no step", ["0"], None),
             ("one step", ["1"], False),
             ("one step, killed", ["1", "9"], False),
-            ("two steps, killed", ["2", "9"], False),
+            ("two steps, killed", ["2", "9"], True),
             ("two steps", ["2"], True),
             ("three steps, killed", ["3", "9"], True),
             ("four, and a fork that ends", ["4", "0"], True),
@@ -815,17 +815,22 @@ def modules(python):
                 check(title, status in (0, -9) and not out, (status, out))
                 found = modules_of(page, pid)
                 names = set(os.listdir(page.folder))
-                expected = {"channel"}
+                expected = {"channel", "modules.%d" % pid}
                 if late is not None:
-                    expected.add("modules.%d" % pid)
                     # By these a zygote is made.
                     expected.update(name + ".%d" % pid
                                     for name in ("imports", "start")
                                     if is_new)
                 check(title + ", files", names == expected, names)
-                if late is None:
-                    continue
                 expected = project.expected(python, late)
+                if late is None:
+                    # Nothing but what is looked for when it is imported.
+                    wanted = {project.path(name) for name in project.LOCAL}
+                    wanted.remove(project.path("train.py"))
+                    check(title + ", the user's own",
+                          wanted <= set(found or []) <= expected,
+                          (found, wanted))
+                    continue
                 ours = {
                     path
                     for path in found or []

@@ -113,6 +113,11 @@ static const struct reading readings[] = {
 	      "8 x 2 x 1"),
 	PLAIN("python t.py --micro_steps 2 --acc_iter 3 --bs 8", NULL,
 	      "? both --micro_steps 2 and --acc_iter 3"),
+	/* What starts a script may end its own words before those of it. */
+	PLAIN("myrun t.py -- --batch_size 2", PARSER_OF("--ga_steps", "4"),
+	      "2 x 4 x 1"),
+	PLAIN("python t.py -- --batch_size 2", PARSER_OF("--ga_steps", "4"),
+	      "8 x 4 x 1"),
 	/* What speaks of it and is none that is used is asked about. */
 	PLAIN("python t.py --bs 8 --accum_steps 1 --batches-per-allreduce 2",
 	      NULL,

@@ -83,6 +83,7 @@ struct command_number {
 struct command {
 	const struct strlist *given; /* as the user gave it: the caller's */
 	struct command_view view;
+	struct named_file *script_file; /* that was read; NULL: none */
 	/* Config files that the arguments name, in their order. */
 	struct command_file *files;
 	size_t file_count;

@@ -123,6 +123,18 @@ static enum command_outcome wrapper_shell(struct wrapper *wrapper)
 				     : wrapper_no_program(wrapper, "the shell");
 }
 
+/* Whoever starts it may end its own words: "ipython train.py -- --bs 8". */
+static enum command_outcome wrapper_started_script(struct wrapper *wrapper)
+{
+	enum command_outcome outcome = wrapper_script(wrapper);
+	const char *next = wrapper_here(wrapper);
+
+	if (outcome == COMMAND_OK && wrapper->view->starter && next &&
+	    strcmp(next, "--") == 0)
+		wrapper->at++;
+	return outcome;
+}
+
 /* A program of its own; one that is written in Python can be read. */
 static enum command_outcome wrapper_program(struct wrapper *wrapper)
 {
@@ -134,7 +146,7 @@ static enum command_outcome wrapper_program(struct wrapper *wrapper)
 	    (length > 3 && strcmp(program + length - 3, ".py") == 0))
 		return wrapper_hands_on(wrapper, false)
 			       ? COMMAND_OK
-			       : wrapper_script(wrapper);
+			       : wrapper_started_script(wrapper);
 	return wrapper_starts_another(wrapper) ? COMMAND_OK
 					       : wrapper_itself(wrapper);
 }

@@ -34,6 +34,8 @@ class Finder(object):
                 self.environment == dict(os.environ) and own_rank() < 0
             )
             self.environment = None
+        if fullname:
+            self.modules.note(fullname, path)
         try:
             self.batches.bind()
         except Exception:

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from autofit_hook.process import own_start, write_down
+from autofit_hook.process import own_start, write_down, write_more
 from autofit_hook.wrapping import attribute_of
 
 MAX_PATHS = 2000
@@ -47,6 +47,28 @@ class Modules(object):
         # import the same beforehand.
         self.are_plain = False
         self.start = own_start()
+        self.noted = set()
+        self.foreign = ()
+
+    def note(self, name, path):
+        """
+        A module that is looked for now, if it is the user's own: nothing may
+        publish all of them, and a probe may be stopped at any time.
+        """
+        try:
+            self.foreign = self.foreign or self.foreign_folders()
+            for folder in path or ():
+                if is_foreign(folder, self.foreign):
+                    return
+            spec = spec_found(name, path)
+            found = getattr(spec, "has_location", False) and self.own_file(
+                spec.origin, self.foreign
+            )
+            if found and found not in self.noted:
+                self.noted.add(found)
+                write_more(self.folder, "modules", os.fsencode(found) + b"\0")
+        except Exception:
+            pass
 
     def publish(self):
         """Never raises, and leaves no half-written file under its name."""
@@ -91,17 +113,21 @@ class Modules(object):
         foreign = self.foreign_folders()
         found = []
         for name in names:
-            path = file_of(modules.get(name))
-            if path is None:
-                continue
-            # Cheap first: most modules are of the interpreter or a package.
-            if is_foreign(path, foreign):
-                continue
-            path = os.path.abspath(os.path.join(self.start_folder, path))
-            path = os.path.realpath(source_of(path))
-            if not is_foreign(path, foreign) and os.path.isfile(path):
+            path = self.own_file(file_of(modules.get(name)), foreign)
+            if path is not None:
                 found.append(path)
         return found
+
+    def own_file(self, path, foreign):
+        """The source of a module's file; None: it is not the user's own."""
+        # Cheap first: most modules are of the interpreter or a package.
+        if path is None or is_foreign(path, foreign):
+            return None
+        path = os.path.abspath(os.path.join(self.start_folder, path))
+        path = os.path.realpath(source_of(path))
+        if is_foreign(path, foreign) or not os.path.isfile(path):
+            return None
+        return path
 
     def installed_folders(self):
         roots = {sys.prefix, sys.exec_prefix}
@@ -137,6 +163,14 @@ def file_of(module):
 
 def spec_of(module):
     return attribute_of(module, "__spec__")
+
+
+def spec_found(name, path):
+    """As Python finds modules in sys.path, and packages theirs."""
+    for finder in sys.meta_path:
+        if getattr(finder, "__name__", None) == "PathFinder":
+            return finder.find_spec(name, path)
+    return None
 
 
 def version_file(modules, name):

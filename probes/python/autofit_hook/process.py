@@ -68,9 +68,24 @@ def files_folder(channel_path):
     return os.path.abspath(folder or os.path.dirname(channel_path))
 
 
+def own_file(folder, name):
+    return os.path.join(folder, "%s.%d" % (name, os.getpid()))
+
+
+def write_more(folder, name, data):
+    """Behind what the file of this process holds; few bytes, at once."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    flags |= getattr(os, "O_CLOEXEC", 0)
+    fd = os.open(own_file(folder, name), flags, 0o600)
+    try:
+        os.write(fd, data)
+    finally:
+        os.close(fd)
+
+
 def write_down(folder, name, data):
     """Into the file of this process; a reader never finds half of it."""
-    name = os.path.join(folder, "%s.%d" % (name, os.getpid()))
+    name = own_file(folder, name)
     # Threads may write at the same time.
     temporary = "%s.%d" % (name, id(data))
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
