@@ -122,15 +122,14 @@ static void framework_choose(struct recognition *recognition,
 
 /* Does the script declare batch sizes, of other names than the framework's? */
 static bool names_batch_otherwise(const struct recognition *r,
-				  const struct strlist *names)
+				  const struct strlist *names, unsigned classes)
 {
 	bool is_otherwise = false;
 
 	for (size_t i = 0; i < r->source->option_count; i++) {
 		const struct source_option *option = &r->source->options[i];
 
-		if (option->is_switch ||
-		    !(BATCH_CLASSES & CLASS_BIT(option->class)))
+		if (option->is_switch || !(classes & CLASS_BIT(option->class)))
 			continue;
 		for (size_t k = 0; k < option->names.count; k++)
 			if (names_find(names, option->names.items[k],
@@ -155,7 +154,7 @@ static bool borrows_name(const struct recognition *recognition,
 	    rules_find(&whole->signs.sources, source_has, recognition->text))
 		return false;
 	return (!micro->bare && strstr(recognition->text, "@hydra.main")) ||
-	       names_batch_otherwise(recognition, &micro->names);
+	       names_batch_otherwise(recognition, &micro->names, BATCH_CLASSES);
 }
 
 /* By what is started: a script, a module, or a program. */
@@ -249,6 +248,24 @@ static bool has_micro_key(const struct command *command)
 	return false;
 }
 
+/* Nothing typed or declared is a batch size by the framework's names, and the
+ * script's own parser has one by another: it is a program made of it. */
+static bool has_another_batch(const struct recognition *r,
+			      const struct preset_knobs *knobs)
+{
+	const struct strlist *lists[] = { &knobs->micro.names,
+					  &knobs->global.names };
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+		for (size_t k = 0; k < lists[i]->count; k++)
+			if (option_is(r->command, lists[i]->items[k]))
+				return false;
+	/* What is micro may be a part of its batch. */
+	return names_batch_otherwise(r, &knobs->micro.names,
+				     CLASS_BIT(OPTION_BATCH) |
+					     CLASS_BIT(OPTION_GLOBAL));
+}
+
 /*
  * One that reads its sizes from files alone says nothing of a script that
  * makes them of options or of keys of its own; nor does one that reads them
@@ -259,14 +276,16 @@ static bool lacks_its_sizes(const struct recognition *recognition,
 {
 	const struct command *command = recognition->command;
 	const struct source *source = recognition->source;
-	const struct preset_knob *micro =
-		&presets_whole(recognition->presets, preset)->knobs.micro;
+	const struct preset_knobs *knobs =
+		&presets_whole(recognition->presets, preset)->knobs;
+	const struct preset_knob *micro = &knobs->micro;
 	const struct setting *found;
 
 	if (preset->knobs.micro.names.count)
-		return !micro->bare && !micro->keys.count &&
-		       !micro->default_value && source->option_count &&
-		       !has_batch_option(recognition);
+		return has_another_batch(recognition, knobs) ||
+		       (!micro->bare && !micro->keys.count &&
+			!micro->default_value && source->option_count &&
+			!has_batch_option(recognition));
 	if (!micro->keys.count)
 		return false;
 	if (command->file_count == 0)
