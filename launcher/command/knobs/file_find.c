@@ -161,18 +161,14 @@ static void filter(const struct recognition *r, struct file_find *find)
 	follow_references(find);
 }
 
-/* sampler.num_steps: of what is drawn from a model, not of its training. */
 static void drop_other_steps(struct file_find *find)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < find->count; i++) {
-		const char *key = find->items[i]->key;
-		const char *dot = strrchr(key, '.');
-
-		if (!dot || !option_name_is_aside(key, (size_t)(dot - key)))
+	for (size_t i = 0; i < find->count; i++)
+		if (!option_steps_are_aside(find->items[i]->key,
+					    strlen(find->items[i]->key)))
 			find->items[kept++] = find->items[i];
-	}
 	find->count = kept;
 }
 

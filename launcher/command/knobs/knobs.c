@@ -36,6 +36,17 @@ static bool is_of_each(const struct source_option *option)
 	return help && (strcasestr(help, "each ") || strcasestr(help, " per "));
 }
 
+static bool steps_are_aside(const struct candidate *candidate)
+{
+	const char *name = candidate->token.name;
+
+	if (name)
+		return option_steps_are_aside(name,
+					      candidate->token.name_length);
+	name = candidate->option->names.items[0];
+	return option_steps_are_aside(name, strlen(name));
+}
+
 /*
  * Only the largest count of steps can bound a run: others are those of a pass,
  * a sampler or a rollout, and more of them would be another training.
@@ -48,7 +59,8 @@ static const struct candidate *pick_limit(const struct candidates *candidates)
 	for (size_t i = 0; i < candidates->count; i++) {
 		const struct candidate *candidate = &candidates->items[i];
 
-		if (!count_parse(candidate->value, &count) || count <= most)
+		if (!count_parse(candidate->value, &count) || count <= most ||
+		    steps_are_aside(candidate))
 			continue;
 		most = count;
 		picked = candidate;

@@ -32,6 +32,10 @@ enum option_class option_class_of(const char *name, size_t length);
  * of how long a sample or how wide a model is. */
 bool option_name_is_aside(const char *name, size_t length);
 
+/* sampler.num_steps, data.steps: a count of steps in a section of something
+ * else than the training. */
+bool option_steps_are_aside(const char *name, size_t length);
+
 /* It counts micro-batches, which may be pieces of a batch, and says nothing of
  * accumulation: num_microbatches. */
 bool option_counts_pieces(const char *name, size_t length);
