@@ -45,6 +45,7 @@ enum {
 	W_UNKNOWN = 1 << 24,
 	W_EXTENT = 1 << 25, /* of a sample, or of the model */
 	W_THING = 1 << 26,  /* what is trained, and on what */
+	W_SEEK = 1 << 27,   /* to be found out by trying */
 };
 
 struct word_kind {
@@ -104,8 +105,8 @@ static const struct word_kind word_kinds[] = {
 	  W_EVALUATION },
 	{ "log logs logging logger logp logprob print save saving norm "
 	  "normalization bn renorm first last drop skip idx index "
-	  "id ids mode type name names dir path file fn func find finder "
-	  "auto rampup ramp increase increment warmup schedule scheduler "
+	  "id ids mode type name names dir path file fn func "
+	  "rampup ramp increase increment warmup schedule scheduler "
 	  "sched multiple multiples divisor base lr loss accuracy prefetch "
 	  "queue buffer cache shuffle sampler sizes dtype fusion fuse fp "
 	  "checkpoint checkpoints checkpointing ckpt ignore keep show plot "
@@ -115,6 +116,7 @@ static const struct word_kind word_kinds[] = {
 	  "processors scale scaling clipping warn retry cpu pin "
 	  "gamma garbage gain",
 	  W_DECOY },
+	{ "auto find finder search", W_DECOY | W_SEEK },
 	/* Beside a batch they are as good as words that nobody knows. */
 	{ "len lens lengths seqlen maxlen bptt context ctx window windows "
 	  "horizon block blocks width widths height resolution hidden hid "
@@ -429,6 +431,14 @@ bool option_name_is_aside(const char *name, size_t length)
 {
 	return words_of(name, length).kinds &
 	       (W_DECOY | W_EVALUATION | W_EXTENT);
+}
+
+bool option_seeks_batch(const char *name, size_t length)
+{
+	unsigned kinds = words_of(name, length).kinds;
+
+	return (kinds & W_SEEK) && (kinds & W_BATCH) && (kinds & W_SIZE) &&
+	       !(kinds & W_EVALUATION);
 }
 
 bool option_steps_are_aside(const char *name, size_t length)

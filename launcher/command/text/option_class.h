@@ -36,6 +36,10 @@ bool option_name_is_aside(const char *name, size_t length);
  * else than the training. */
 bool option_steps_are_aside(const char *name, size_t length);
 
+/* The program is to find the batch size by itself: auto_scale_batch_size,
+ * --search_batch_size. */
+bool option_seeks_batch(const char *name, size_t length);
+
 /* It counts micro-batches, which may be pieces of a batch, and says nothing of
  * accumulation: num_microbatches. */
 bool option_counts_pieces(const char *name, size_t length);
