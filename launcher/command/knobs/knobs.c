@@ -68,6 +68,26 @@ static const struct candidate *pick_limit(const struct candidates *candidates)
 	return picked && is_of_each(picked->option) ? NULL : picked;
 }
 
+/* The only one that is typed, where the others are 1 and so change nothing;
+ * NULL: it is not so. */
+static const struct candidate *
+pick_typed_accum(const struct candidates *candidates)
+{
+	const struct candidate *typed = NULL;
+
+	for (size_t i = 0; i < candidates->count; i++) {
+		const struct candidate *candidate = &candidates->items[i];
+
+		if (!candidate->token.name &&
+		    strcmp(candidate->value, "1") == 0)
+			continue;
+		if (typed || !candidate->token.name)
+			return NULL;
+		typed = candidate;
+	}
+	return typed;
+}
+
 /*
  * The candidate that counts. Two options are two, also where they say the same
  * number: which of them the program goes by shows in neither.
@@ -82,6 +102,10 @@ static enum command_outcome pick(const struct recognition *r,
 		*picked = pick_limit(candidates);
 		return COMMAND_OK;
 	}
+	if (kind == KNOB_ACCUM && candidates->count > 1)
+		*picked = pick_typed_accum(candidates);
+	if (*picked)
+		return COMMAND_OK;
 	if (kind <= KNOB_GLOBAL && candidates->count > 1)
 		return advise_between(r, kind, &candidates->items[0],
 				      &candidates->items[1]);
