@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/span.h"
+#include "launcher/command/files/source_shares.h"
 #include "launcher/command/knobs/by_class.h"
 #include "launcher/command/text/names.h"
 
@@ -377,4 +378,17 @@ void file_keys_find(struct file_keys *keys, const struct recognition *r)
 			keys->first[k] = here.first[k];
 		}
 	}
+}
+
+const struct setting *file_keys_divisor(const struct file_keys *keys,
+					const struct recognition *r)
+{
+	const struct setting *like = keys->first[OPTION_BATCH_LIKE];
+	const char *dot = like ? strrchr(like->key, '.') : NULL;
+
+	return like && keys->count[OPTION_BATCH_LIKE] == 1 && r->text &&
+			       source_accum_divides_by(r->text, dot ? dot + 1
+								    : like->key)
+		       ? like
+		       : NULL;
 }
