@@ -441,6 +441,17 @@ static const struct row script_rows[] = {
 	  "if [[ $W == a && $W == b ]]; then A=2; fi\npython t.py $A",
 	  { NULL },
 	  "> s:python s:t.py s?:$A" },
+	/* Of patterns those are known that have stars alone, none in quotes. */
+	{ { "bash", "t.sh" },
+	  "W=0,1\nif [[ $W != *\",\"* ]]; then A=1; else A=2; fi\n"
+	  "if [[ \"$W\" == 0* ]]; then B=1; else B=2; fi\n"
+	  "if [[ $W = *2 ]]; then C=1; else C=2; fi\n"
+	  "if [[ $W == \"*\",1 ]]; then D=1; else D=2; fi\n"
+	  "if [[ $W == *$1 ]]; then E=1; else E=2; fi\n"
+	  "if [ $W = *1 ]; then F=1; else F=2; fi\n"
+	  "python t.py $A $B $C $D $E $F",
+	  { NULL },
+	  "> s:python s:t.py s:2 s:1 s:2 s?:$D s?:$E s?:$F" },
 	{ { "bash", "t.sh" },
 	  "if [ -z \"$BS\" ]; then\n BS=4\nfi\npython t.py $BS",
 	  { NULL },
