@@ -254,9 +254,9 @@ static bool has_another_batch(const struct recognition *r,
 			      const struct preset_knobs *knobs)
 {
 	const struct strlist *lists[] = { &knobs->micro.names,
-					  &knobs->global.names };
+					  &knobs->global.names, NULL };
 
-	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+	for (size_t i = 0; lists[i]; i++)
 		for (size_t k = 0; k < lists[i]->count; k++)
 			if (option_is(r->command, lists[i]->items[k]))
 				return false;

@@ -72,7 +72,7 @@ static bool pattern_read(const struct shell_reader *reader, size_t at,
 		if (strchr("$`\\?[({~", c) || (quote && c == '*'))
 			return false;
 		if (quote ? c == quote : c == '"' || c == '\'')
-			quote = quote ? '\0' : c;
+			quote = (char)(quote ? '\0' : c);
 		else
 			out[length++] = c;
 	}
