@@ -441,6 +441,11 @@ static const struct row script_rows[] = {
 	  "if [[ $W == a && $W == b ]]; then A=2; fi\npython t.py $A",
 	  { NULL },
 	  "> s:python s:t.py s?:$A" },
+	/* A backslash at the end of a script goes on in no line. */
+	{ { "bash", "t.sh" },
+	  "python t.py --a \\\n  --seed=2 \\",
+	  { NULL },
+	  "> s:python s:t.py s:--a s:--seed=2" },
 	/* A loop over one word runs once. */
 	{ { "bash", "t.sh" },
 	  "for x in \"a b\"; do\n  A=$x\n  python t.py --name \"$A\" "
