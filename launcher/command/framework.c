@@ -129,14 +129,15 @@ static bool names_batch_otherwise(const struct recognition *r,
 	for (size_t i = 0; i < r->source->option_count; i++) {
 		const struct source_option *option = &r->source->options[i];
 
-		if (option->is_switch || !(classes & CLASS_BIT(option->class)))
+		if (option->is_switch ||
+		    !(BATCH_CLASSES & CLASS_BIT(option->class)))
 			continue;
 		for (size_t k = 0; k < option->names.count; k++)
 			if (names_find(names, option->names.items[k],
 				       strlen(option->names.items[k]),
 				       false) < names->count)
 				return false;
-		is_otherwise = true;
+		is_otherwise |= (classes & CLASS_BIT(option->class)) != 0;
 	}
 	return is_otherwise;
 }
