@@ -142,8 +142,20 @@ static bool names_batch_otherwise(const struct recognition *r,
 	return is_otherwise;
 }
 
+/* Does its parser know nothing of an option that probes would set? */
+static bool has_another_parser(const struct recognition *r,
+			       const struct strlist *set)
+{
+	for (size_t i = 0; r->source->option_count && i < set->count; i++)
+		if (strncmp(set->items[i], "--", 2) == 0 &&
+		    !source_resolve(r->source, set->items[i],
+				    strcspn(set->items[i], " ")))
+			return true;
+	return false;
+}
+
 /* A script that has the name of a framework's, nothing of what that is known
- * by, and another way to its sizes. */
+ * by, and another way to its sizes, or other options. */
 static bool borrows_name(const struct recognition *recognition,
 			 const struct preset *preset)
 {
@@ -155,6 +167,7 @@ static bool borrows_name(const struct recognition *recognition,
 	    rules_find(&whole->signs.sources, source_has, recognition->text))
 		return false;
 	return (!micro->bare && strstr(recognition->text, "@hydra.main")) ||
+	       has_another_parser(recognition, &whole->probe.set) ||
 	       names_batch_otherwise(recognition, &micro->names, BATCH_CLASSES);
 }
 
