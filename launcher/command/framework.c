@@ -122,7 +122,7 @@ static void framework_choose(struct recognition *recognition,
 
 /* Does the script declare batch sizes, of other names than the framework's? */
 static bool names_batch_otherwise(const struct recognition *r,
-				  const struct strlist *names)
+				  const struct strlist *names, unsigned classes)
 {
 	bool is_otherwise = false;
 
@@ -137,13 +137,25 @@ static bool names_batch_otherwise(const struct recognition *r,
 				       strlen(option->names.items[k]),
 				       false) < names->count)
 				return false;
-		is_otherwise = true;
+		is_otherwise |= (classes & CLASS_BIT(option->class)) != 0;
 	}
 	return is_otherwise;
 }
 
+/* Does its parser know nothing of an option that probes would set? */
+static bool has_another_parser(const struct recognition *r,
+			       const struct strlist *set)
+{
+	for (size_t i = 0; r->source->option_count && i < set->count; i++)
+		if (strncmp(set->items[i], "--", 2) == 0 &&
+		    !source_resolve(r->source, set->items[i],
+				    strcspn(set->items[i], " ")))
+			return true;
+	return false;
+}
+
 /* A script that has the name of a framework's, nothing of what that is known
- * by, and another way to its sizes. */
+ * by, and another way to its sizes, or other options. */
 static bool borrows_name(const struct recognition *recognition,
 			 const struct preset *preset)
 {
@@ -155,7 +167,8 @@ static bool borrows_name(const struct recognition *recognition,
 	    rules_find(&whole->signs.sources, source_has, recognition->text))
 		return false;
 	return (!micro->bare && strstr(recognition->text, "@hydra.main")) ||
-	       names_batch_otherwise(recognition, &micro->names);
+	       has_another_parser(recognition, &whole->probe.set) ||
+	       names_batch_otherwise(recognition, &micro->names, BATCH_CLASSES);
 }
 
 /* By what is started: a script, a module, or a program. */
@@ -249,6 +262,24 @@ static bool has_micro_key(const struct command *command)
 	return false;
 }
 
+/* Nothing typed or declared is a batch size by the framework's names, and the
+ * script's own parser has one by another: it is a program made of it. */
+static bool has_another_batch(const struct recognition *r,
+			      const struct preset_knobs *knobs)
+{
+	const struct strlist *lists[] = { &knobs->micro.names,
+					  &knobs->global.names, NULL };
+
+	for (size_t i = 0; lists[i]; i++)
+		for (size_t k = 0; k < lists[i]->count; k++)
+			if (option_is(r->command, lists[i]->items[k]))
+				return false;
+	/* What is micro may be a part of its batch. */
+	return names_batch_otherwise(r, &knobs->micro.names,
+				     CLASS_BIT(OPTION_BATCH) |
+					     CLASS_BIT(OPTION_GLOBAL));
+}
+
 /*
  * One that reads its sizes from files alone says nothing of a script that
  * makes them of options or of keys of its own; nor does one that reads them
@@ -259,14 +290,16 @@ static bool lacks_its_sizes(const struct recognition *recognition,
 {
 	const struct command *command = recognition->command;
 	const struct source *source = recognition->source;
-	const struct preset_knob *micro =
-		&presets_whole(recognition->presets, preset)->knobs.micro;
+	const struct preset_knobs *knobs =
+		&presets_whole(recognition->presets, preset)->knobs;
+	const struct preset_knob *micro = &knobs->micro;
 	const struct setting *found;
 
 	if (preset->knobs.micro.names.count)
-		return !micro->bare && !micro->keys.count &&
-		       !micro->default_value && source->option_count &&
-		       !has_batch_option(recognition);
+		return has_another_batch(recognition, knobs) ||
+		       (!micro->bare && !micro->keys.count &&
+			!micro->default_value && source->option_count &&
+			!has_batch_option(recognition));
 	if (!micro->keys.count)
 		return false;
 	if (command->file_count == 0)

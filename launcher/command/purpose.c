@@ -6,6 +6,7 @@
 #include "launcher/command/files/source.h"
 #include "launcher/command/parts/token.h"
 #include "launcher/command/text/names.h"
+#include "launcher/command/text/option_class.h"
 
 #include <errno.h>
 #include <string.h>
@@ -137,6 +138,42 @@ enum command_outcome evaluation_check(struct recognition *r)
 			"nothing: leave it out, or, if it trains, name the "
 			"option of the batch size with --micro-flag NAME",
 			argument_brief(shown, command_argv(command)->items[i]));
+	}
+	return COMMAND_OK;
+}
+
+/* A switch, or a word that is no number and no "no": true, binsearch. */
+static bool is_switched_on(const struct recognition *r,
+			   const struct token *token)
+{
+	const struct source_option *option =
+		source_resolve(r->source, token->name, token->name_length);
+	const char *value = token_value(token, command_argv(r->command));
+
+	return (option && option->is_switch) || token->form == KNOB_ABSENT ||
+	       !*value || strcmp(value, "1") == 0 ||
+	       (!is_no(value) && value[strspn(value, "0123456789")]);
+}
+
+enum command_outcome own_search_check(struct recognition *r)
+{
+	const struct command *command = r->command;
+	char shown[BRIEF_MAX];
+	struct token token;
+
+	if (command->preset_is_certain)
+		return COMMAND_OK;
+	for (size_t i = command->view.args; token_next(&token, command, &i);
+	     i++) {
+		const char *word = command_argv(command)->items[i];
+
+		if (!option_seeks_batch(token.name, token.name_length) ||
+		    !is_switched_on(r, &token))
+			continue;
+		return not_recognised(r,
+				      "%s lets the program choose its batch "
+				      "size by itself: leave it out",
+				      argument_brief(shown, word));
 	}
 	return COMMAND_OK;
 }

@@ -9,5 +9,7 @@
 enum command_outcome submission_check(struct recognition *r);
 /* Not recognised where the command says that it only evaluates. */
 enum command_outcome evaluation_check(struct recognition *r);
+/* Not recognised where the program is told to find its batch size itself. */
+enum command_outcome own_search_check(struct recognition *r);
 
 #endif

@@ -248,6 +248,7 @@ static enum command_outcome (*const steps[])(struct recognition *r) = {
 	sweep_check,       /* one training, not many */
 	placeholders_find, /* knobs that the user marked with {micro} */
 	evaluation_check,
+	own_search_check,
 	config_index_find,
 	config_bases_find,    /* the files that it is built on */
 	ranks_find,           /* world size */

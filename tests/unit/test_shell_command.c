@@ -441,6 +441,39 @@ static const struct row script_rows[] = {
 	  "if [[ $W == a && $W == b ]]; then A=2; fi\npython t.py $A",
 	  { NULL },
 	  "> s:python s:t.py s?:$A" },
+	/* A backslash at the end of a script goes on in no line. */
+	{ { "bash", "t.sh" },
+	  "python t.py --a \\\n  --seed=2 \\",
+	  { NULL },
+	  "> s:python s:t.py s:--a s:--seed=2" },
+	/* A loop over one word runs once. */
+	{ { "bash", "t.sh" },
+	  "for x in \"a b\"; do\n  A=$x\n  python t.py --name \"$A\" "
+	  "$x\ndone\n",
+	  { NULL },
+	  "> s:python s:t.py s:--name s:a b s:a s:b" },
+	{ { "bash", "t.sh" },
+	  "for x in 1; do for y in 2; do break; A=1; done; B=$x$y; done\n"
+	  "for z in $B; do continue; python a.py; done\npython t.py $A $B",
+	  { NULL },
+	  "> s:python s:t.py s:12" },
+	{ { "bash", "t.sh" },
+	  "if [ -d y ]; then for x in 1; do A=$x; done; fi\n"
+	  "for x in 1 2; do B=$x; done\nfor x in ${C:-3}; do D=$x; done\n"
+	  "for x in *; do E=$x; done\npython t.py $A $B $D $E",
+	  { NULL },
+	  "> s:python s:t.py s?:$A s?:$B s?:$D s?:$E" },
+	/* Of patterns those are known that have stars alone, none in quotes. */
+	{ { "bash", "t.sh" },
+	  "W=0,1\nif [[ $W != *\",\"* ]]; then A=1; else A=2; fi\n"
+	  "if [[ \"$W\" == 0* ]]; then B=1; else B=2; fi\n"
+	  "if [[ $W = *2 ]]; then C=1; else C=2; fi\n"
+	  "if [[ $W == \"*\",1 ]]; then D=1; else D=2; fi\n"
+	  "if [[ $W == *$1 ]]; then E=1; else E=2; fi\n"
+	  "if [ $W = *1 ]; then F=1; else F=2; fi\n"
+	  "python t.py $A $B $C $D $E $F",
+	  { NULL },
+	  "> s:python s:t.py s:2 s:1 s:2 s?:$D s?:$E s?:$F" },
 	{ { "bash", "t.sh" },
 	  "if [ -z \"$BS\" ]; then\n BS=4\nfi\npython t.py $BS",
 	  { NULL },

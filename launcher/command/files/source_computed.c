@@ -174,6 +174,23 @@ unsigned source_accum_computed(const char *text, const char **name,
 	return handed_computed(beginning, end, name, length);
 }
 
+bool source_accum_divides_by(const char *text, const char *variable)
+{
+	size_t letters = strlen(variable), length;
+	const char *name, *end, *at;
+
+	if (!source_accum_computed(text, &name, &length))
+		return false;
+	end = name + strcspn(name, "\n");
+	at = memchr(name, '/', (size_t)(end - name));
+	while (at && (at = memmem(at, (size_t)(end - at), variable, letters))) {
+		if (!pytext_is_word(at[-1]) && !pytext_is_word(at[letters]))
+			return true;
+		at += letters;
+	}
+	return false;
+}
+
 /* "config.data.batch_size", "config["batch_size"]" up to the end of the line:
  * its last name. */
 static struct span copied_name(const char *at, const char *end)

@@ -48,6 +48,9 @@ bool source_is_copy(const char *text, const char *name, size_t length,
 unsigned source_accum_computed(const char *text, const char **name,
 			       size_t *length);
 
+/* Is what that line divides by the variable: steps = total / cfg.variable? */
+bool source_accum_divides_by(const char *text, const char *variable);
+
 /* An accumulation that the script derives from a number in it. */
 struct source_nominal {
 	int64_t batch;

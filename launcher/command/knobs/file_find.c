@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/span.h"
+#include "launcher/command/files/source_shares.h"
 #include "launcher/command/knobs/by_class.h"
 #include "launcher/command/text/names.h"
 
@@ -161,18 +162,14 @@ static void filter(const struct recognition *r, struct file_find *find)
 	follow_references(find);
 }
 
-/* sampler.num_steps: of what is drawn from a model, not of its training. */
 static void drop_other_steps(struct file_find *find)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < find->count; i++) {
-		const char *key = find->items[i]->key;
-		const char *dot = strrchr(key, '.');
-
-		if (!dot || !option_name_is_aside(key, (size_t)(dot - key)))
+	for (size_t i = 0; i < find->count; i++)
+		if (!option_steps_are_aside(find->items[i]->key,
+					    strlen(find->items[i]->key)))
 			find->items[kept++] = find->items[i];
-	}
 	find->count = kept;
 }
 
@@ -381,4 +378,17 @@ void file_keys_find(struct file_keys *keys, const struct recognition *r)
 			keys->first[k] = here.first[k];
 		}
 	}
+}
+
+const struct setting *file_keys_divisor(const struct file_keys *keys,
+					const struct recognition *r)
+{
+	const struct setting *like = keys->first[OPTION_BATCH_LIKE];
+	const char *dot = like ? strrchr(like->key, '.') : NULL;
+
+	return like && keys->count[OPTION_BATCH_LIKE] == 1 && r->text &&
+			       source_accum_divides_by(r->text, dot ? dot + 1
+								    : like->key)
+		       ? like
+		       : NULL;
 }

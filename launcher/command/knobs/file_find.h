@@ -53,5 +53,9 @@ struct file_keys {
 	size_t count[OPTION_CLASSES];
 };
 void file_keys_find(struct file_keys *keys, const struct recognition *r);
+/* The one key like a batch by which the script divides where it computes its
+ * accumulation, as by max_train_batch_size; NULL: there is none. */
+const struct setting *file_keys_divisor(const struct file_keys *keys,
+					const struct recognition *r);
 
 #endif

@@ -470,6 +470,10 @@ enum command_outcome knob_pair_in_file_find(struct recognition *r)
 	batch = keys.first[OPTION_BATCH];
 	globals = keys.count[OPTION_GLOBAL];
 	global = keys.first[OPTION_GLOBAL];
+	if (globals == 1 && micros + batches == 0) {
+		micro = file_keys_divisor(&keys, r);
+		micros += micro != NULL;
+	}
 	if (micros == 0 && batches == 1 &&
 	    (globals == 0 ||
 	     (globals == 1 && knob_scope_is_part(global->value, batch->value))))

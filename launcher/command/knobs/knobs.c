@@ -36,6 +36,17 @@ static bool is_of_each(const struct source_option *option)
 	return help && (strcasestr(help, "each ") || strcasestr(help, " per "));
 }
 
+static bool steps_are_aside(const struct candidate *candidate)
+{
+	const char *name = candidate->token.name;
+
+	if (name)
+		return option_steps_are_aside(name,
+					      candidate->token.name_length);
+	name = candidate->option->names.items[0];
+	return option_steps_are_aside(name, strlen(name));
+}
+
 /*
  * Only the largest count of steps can bound a run: others are those of a pass,
  * a sampler or a rollout, and more of them would be another training.
@@ -48,12 +59,33 @@ static const struct candidate *pick_limit(const struct candidates *candidates)
 	for (size_t i = 0; i < candidates->count; i++) {
 		const struct candidate *candidate = &candidates->items[i];
 
-		if (!count_parse(candidate->value, &count) || count <= most)
+		if (!count_parse(candidate->value, &count) || count <= most ||
+		    steps_are_aside(candidate))
 			continue;
 		most = count;
 		picked = candidate;
 	}
 	return picked && is_of_each(picked->option) ? NULL : picked;
+}
+
+/* The only one that is typed, where the others are 1 and so change nothing;
+ * NULL: it is not so. */
+static const struct candidate *
+pick_typed_accum(const struct candidates *candidates)
+{
+	const struct candidate *typed = NULL;
+
+	for (size_t i = 0; i < candidates->count; i++) {
+		const struct candidate *candidate = &candidates->items[i];
+
+		if (!candidate->token.name &&
+		    strcmp(candidate->value, "1") == 0)
+			continue;
+		if (typed || !candidate->token.name)
+			return NULL;
+		typed = candidate;
+	}
+	return typed;
 }
 
 /*
@@ -70,6 +102,10 @@ static enum command_outcome pick(const struct recognition *r,
 		*picked = pick_limit(candidates);
 		return COMMAND_OK;
 	}
+	if (kind == KNOB_ACCUM && candidates->count > 1)
+		*picked = pick_typed_accum(candidates);
+	if (*picked)
+		return COMMAND_OK;
 	if (kind <= KNOB_GLOBAL && candidates->count > 1)
 		return advise_between(r, kind, &candidates->items[0],
 				      &candidates->items[1]);

@@ -86,6 +86,36 @@ static char *package_root(const struct module_user *user,
 	return NULL;
 }
 
+/* "../" of train.py, which imports package.a and stands in package itself, as
+ * the same file by that way shows. NULL: it does not. */
+static char *package_above(const struct module_user *user,
+			   const struct source_import *import)
+{
+	const struct named_file *script = user->r->script;
+	struct named_file *same;
+	size_t length = 0;
+	char *folder, *root, *path;
+
+	while (length < import->module_length && import->module[length] != '.')
+		length++;
+	if (!script || !length || length == import->module_length)
+		return NULL;
+	folder = folder_above(script->path, 1);
+	root = xasprintf("%s../", folder);
+	path = xasprintf("%s%.*s/%s", root, (int)length, import->module,
+			 script->path + strlen(folder));
+	same = named_files_get_module(user->r->texts, path);
+	if (!same || same->error || same->text.length != script->text.length ||
+	    memcmp(strbuf_text(&same->text), strbuf_text(&script->text),
+		   script->text.length) != 0) {
+		free(root);
+		root = NULL;
+	}
+	free(folder);
+	free(path);
+	return root;
+}
+
 /* Folders in which it is looked for. */
 struct import_roots {
 	char *items[3 + ADDED_MAX];
@@ -147,6 +177,8 @@ static void import_roots_find(struct import_roots *roots,
 	if (!here)
 		return;
 	root = package_root(user, import);
+	if (!root)
+		root = package_above(user, import);
 	if (root)
 		roots->items[roots->count++] = root;
 	/* PYTHONPATH=. is usual. */

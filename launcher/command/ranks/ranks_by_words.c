@@ -137,9 +137,12 @@ static bool option_counts_ranks(const struct recognition *r,
 {
 	const struct source_option *option = option_of_token(r, token);
 
-	/* "number of nodes": of each it starts as many as it sees. */
+	/* "number of nodes": of each it starts as many as it sees. What is per
+	 * node, or a device of one, is a rank. */
 	if (option && option->help && strcasestr(option->help, "node") &&
-	    !strcasestr(option->help, "gpu"))
+	    !strcasestr(option->help, "gpu") &&
+	    !strcasestr(option->help, "device") &&
+	    !strcasestr(option->help, "per node"))
 		return false;
 	return counts_ranks(token->name, token->name_length, token->bare) ||
 	       (option && option_names_ranks(option));

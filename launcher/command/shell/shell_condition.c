@@ -3,12 +3,16 @@
 #include "launcher/command/shell/shell_condition.h"
 
 #include "launcher/command/shell/shell_found.h"
+#include "launcher/command/text/names.h"
 #include "launcher/command/text/option_class.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Longer patterns are not looked at. */
+#define PATTERN_BYTES_MAX 256
 
 static bool condition_is_number(const char *text)
 {
@@ -33,16 +37,47 @@ static enum shell_truth truth_of(bool holds)
 	return holds ? SHELL_TRUE : SHELL_FALSE;
 }
 
-/* a = b; what is a pattern in [[ ]] is not looked at. */
+/* a = b, a != *b* */
 static enum shell_truth truth_of_words(const char *left, const char *relation,
-				       const char *right, bool is_plain)
+				       const char *right)
 {
 	bool differs = strcmp(relation, "!=") == 0;
 
-	if (!is_plain || (!differs && strcmp(relation, "=") != 0 &&
-			  strcmp(relation, "==") != 0))
+	if (!differs && strcmp(relation, "=") != 0 &&
+	    strcmp(relation, "==") != 0)
 		return SHELL_UNDECIDED;
-	return truth_of((strcmp(left, right) == 0) != differs);
+	return truth_of(glob_matches(right, left) != differs);
+}
+
+/* *","* behind == of [[ ]], without its quotes. False: it is no pattern, or one
+ * in which something else than a star outside of quotes is special. */
+static bool pattern_read(const struct shell_reader *reader, size_t at,
+			 char out[PATTERN_BYTES_MAX])
+{
+	struct shell_span word;
+	const char *written;
+	size_t length = 0;
+	char quote = '\0';
+
+	if (strcmp(reader->fields.items[reader->inner].text, "[[") != 0 ||
+	    reader->fields.count != reader->count - reader->assignments)
+		return false;
+	word = reader->words[reader->assignments + at];
+	written = reader->lexer.text + word.start;
+	if (word.end - word.start >= PATTERN_BYTES_MAX)
+		return false;
+	for (size_t i = 0; i < word.end - word.start; i++) {
+		char c = written[i];
+
+		if (strchr("$`\\?[({~", c) || (quote && c == '*'))
+			return false;
+		if (quote ? c == quote : c == '"' || c == '\'')
+			quote = (char)(quote ? '\0' : c);
+		else
+			out[length++] = c;
+	}
+	out[length] = '\0';
+	return true;
 }
 
 static enum shell_truth truth_of_numbers(const char *left, const char *relation,
@@ -96,24 +131,27 @@ static bool word_counts_arguments(const struct shell_reader *reader, size_t at,
 static enum shell_truth truth_of_three(const struct shell_reader *reader,
 				       size_t at)
 {
-	char number[24];
+	char number[24], pattern[PATTERN_BYTES_MAX];
 	const struct shell_field *left = &reader->fields.items[at];
 	const struct shell_field *right = &reader->fields.items[at + 2];
 	const char *relation = reader->fields.items[at + 1].text;
-	bool is_plain = !strpbrk(right->text, "*?[\\");
 
 	for (size_t i = reader->assignments; i < reader->count; i++)
 		if (names_size(reader, reader->words[i]))
 			return SHELL_UNDECIDED;
 	if (word_counts_arguments(reader, at, number) && !right->word.is_opaque)
 		return truth_of_numbers(number, relation, right->text);
-	if (left->word.is_opaque || right->word.is_opaque ||
-	    reader->fields.items[at + 1].word.is_opaque)
+	if (left->word.is_opaque || reader->fields.items[at + 1].word.is_opaque)
 		return SHELL_UNDECIDED;
-	return *relation == '-'
-		       ? truth_of_numbers(left->text, relation, right->text)
-		       : truth_of_words(left->text, relation, right->text,
-					is_plain);
+	if (*relation != '-' && pattern_read(reader, at + 2, pattern))
+		return truth_of_words(left->text, relation, pattern);
+	if (right->word.is_opaque)
+		return SHELL_UNDECIDED;
+	if (*relation == '-')
+		return truth_of_numbers(left->text, relation, right->text);
+	return strpbrk(right->text, "*?[\\")
+		       ? SHELL_UNDECIDED
+		       : truth_of_words(left->text, relation, right->text);
 }
 
 /* "$1", as it is written. */

@@ -35,6 +35,16 @@ static bool loop_is_certain(struct shell_reader *reader)
 	       !shell_top(reader)->is_pipe;
 }
 
+bool shell_loop_once(struct shell_reader *reader)
+{
+	struct shell_level *level = shell_top(reader);
+
+	level->is_certain = loop_is_certain(reader);
+	if (level->is_certain)
+		level->branch = SHELL_TAKEN;
+	return level->is_certain;
+}
+
 void shell_loop_do(struct shell_reader *reader)
 {
 	struct shell_level *level = shell_top(reader);
@@ -56,7 +66,7 @@ bool shell_loop_done(struct shell_reader *reader)
 {
 	struct shell_level *level = shell_top(reader);
 
-	if (!level->is_certain || level->is_left)
+	if (!level->is_while || !level->is_certain || level->is_left)
 		return false;
 	reader->called_bytes += reader->lexer.at - level->back.at;
 	if (reader->called_bytes > SHELL_CALLED_BYTES_MAX) {

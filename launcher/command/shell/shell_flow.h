@@ -10,6 +10,9 @@
 void shell_loop_begin(struct shell_reader *reader);
 void shell_loop_do(struct shell_reader *reader);
 bool shell_loop_done(struct shell_reader *reader);
+/* The level just begun is a loop over one word. False: nobody knows whether it
+ * runs. */
+bool shell_loop_once(struct shell_reader *reader);
 /* break, and continue. */
 void shell_loop_leave(struct shell_reader *reader, bool goes_on);
 

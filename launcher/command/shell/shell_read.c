@@ -168,6 +168,18 @@ static void read_one(struct shell_reader *reader)
 	}
 }
 
+/* The last byte of a script is a backslash that joins nothing: bash passes over
+ * it, and dash hands it on as a word, which the program says. */
+static void drop_last_backslash(struct shell_reader *reader)
+{
+	struct shell_lexer *lexer = &reader->lexer;
+	const char *end = lexer->text + lexer->length;
+
+	if (!reader->is_one_command && lexer->length > 1 && end[-1] == '\\' &&
+	    strchr(" \t", end[-2]))
+		lexer->length--;
+}
+
 /* A backslash that nothing follows joins whatever is added behind it. */
 static bool ends_open(const struct shell_lexer *lexer)
 {
@@ -209,6 +221,7 @@ enum command_outcome shell_read(struct shell_reader *reader)
 	reader->fields.append_at = NO_INDEX;
 	reader->found.fields.append_at = NO_INDEX;
 	shell_scope_init(&reader->scope);
+	drop_last_backslash(reader);
 	if (check_bytes(reader))
 		while (!reader->is_over)
 			read_one(reader);

@@ -75,10 +75,32 @@ bool shell_is_doubled(const struct shell_reader *reader)
 	       reader->lexer.text[reader->lexer.at] == '(';
 }
 
+/* for NAME in the one word that is written there, which runs once; else what
+ * the name stands for is not known. */
+static void for_each(struct shell_reader *reader, struct shell_span name,
+		     struct shell_fields *words)
+{
+	bool is_once = words->count == 1 && words->append_at == NO_INDEX &&
+		       !words->items[0].word.is_opaque &&
+		       !words->items[0].word.variable &&
+		       shell_loop_once(reader);
+
+	shell_variable_set(
+		&reader->scope,
+		shell_variable(&reader->scope, reader->lexer.text + name.start,
+			       name.end - name.start),
+		is_once ? SHELL_TEXT : SHELL_UNKNOWN, is_once ? words : NULL);
+	if (!is_once)
+		shell_fields_release(words);
+}
+
 /* for NAME in words; also select. */
 static void read_for(struct shell_reader *reader)
 {
+	struct shell_fields words = SHELL_FIELDS_INIT;
+	bool asks = shell_token_is(reader, "select");
 	bool lists_words = false;
+	struct shell_span name;
 
 	shell_push(reader, SHELL_LOOP);
 	(void)shell_reader_next(reader);
@@ -90,26 +112,20 @@ static void read_for(struct shell_reader *reader)
 		shell_fail_met(reader, "for");
 		return;
 	}
-	shell_variable_set(
-		&reader->scope,
-		shell_variable(&reader->scope,
-			       reader->lexer.text + reader->token.span.start,
-			       reader->token.span.end -
-				       reader->token.span.start),
-		SHELL_UNKNOWN, NULL);
+	name = reader->token.span;
 	while (shell_reader_next(reader) == SHELL_WORD &&
 	       !shell_token_is(reader, "do")) {
-		struct shell_fields fields = SHELL_FIELDS_INIT;
-
+		/* "in" is the first of them. */
+		if (lists_words)
+			shell_expand(&reader->scope, reader->token.span,
+				     SHELL_WORDS, &words);
 		lists_words = true;
-		shell_expand(&reader->scope, reader->token.span, SHELL_WORDS,
-			     &fields);
-		if (fields.append_at != NO_INDEX)
-			reader->scope.arguments_counted = true;
-		shell_fields_release(&fields);
 	}
-	if (!lists_words)
+	if (!lists_words || words.append_at != NO_INDEX)
 		reader->scope.arguments_counted = true;
+	if (asks)
+		words.append_at = 0;
+	for_each(reader, name, &words);
 	reader->has_token = !reader->is_over;
 }
 

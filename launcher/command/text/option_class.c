@@ -44,6 +44,8 @@ enum {
 	W_DECOY = 1 << 23,
 	W_UNKNOWN = 1 << 24,
 	W_EXTENT = 1 << 25, /* of a sample, or of the model */
+	W_THING = 1 << 26,  /* what is trained, and on what */
+	W_SEEK = 1 << 27,   /* to be found out by trying */
 };
 
 struct word_kind {
@@ -88,10 +90,11 @@ static const struct word_kind word_kinds[] = {
 	  "sync",
 	  W_UPDATE },
 	{ "backward backwards backprop passes pass", W_BACKWARD },
-	{ "train training trainer trn tr mini model default data loader "
-	  "dataloader dataset ddp dist distributed hp hparams hparam args "
-	  "arg cfg config conf params the for to in of at my learner",
+	{ "train training trainer trn tr mini default ddp dist distributed hp "
+	  "hparams hparam args arg cfg config conf params the for to in of "
+	  "at my learner",
 	  W_NEUTRAL },
+	{ "model data loader dataloader dataset", W_NEUTRAL | W_THING },
 	{ "eval evaluation evaluate evaluating evaluator val vals valid "
 	  "validation validate validating dev test tests testing infer "
 	  "inference inferring predict prediction predictions pred gen "
@@ -102,8 +105,8 @@ static const struct word_kind word_kinds[] = {
 	  W_EVALUATION },
 	{ "log logs logging logger logp logprob print save saving norm "
 	  "normalization bn renorm first last drop skip idx index "
-	  "id ids mode type name names dir path file fn func find finder "
-	  "auto rampup ramp increase increment warmup schedule scheduler "
+	  "id ids mode type name names dir path file fn func "
+	  "rampup ramp increase increment warmup schedule scheduler "
 	  "sched multiple multiples divisor base lr loss accuracy prefetch "
 	  "queue buffer cache shuffle sampler sizes dtype fusion fuse fp "
 	  "checkpoint checkpoints checkpointing ckpt ignore keep show plot "
@@ -113,6 +116,7 @@ static const struct word_kind word_kinds[] = {
 	  "processors scale scaling clipping warn retry cpu pin "
 	  "gamma garbage gain",
 	  W_DECOY },
+	{ "auto find finder search", W_DECOY | W_SEEK },
 	/* Beside a batch they are as good as words that nobody knows. */
 	{ "len lens lengths seqlen maxlen bptt context ctx window windows "
 	  "horizon block blocks width widths height resolution hidden hid "
@@ -337,6 +341,7 @@ static enum option_class class_of_words(unsigned kinds)
 	const unsigned topic = W_BATCH | W_BATCHES | W_ACCUM | W_ACC | W_GA;
 	enum option_class found;
 
+	kinds &= ~(unsigned)W_THING;
 	if (kinds & (W_DECOY | W_EVALUATION))
 		return kinds & topic ? OPTION_DECOY : OPTION_OTHER;
 	if (kinds & (W_ACCUM | W_ACC | W_GA)) {
@@ -426,6 +431,29 @@ bool option_name_is_aside(const char *name, size_t length)
 {
 	return words_of(name, length).kinds &
 	       (W_DECOY | W_EVALUATION | W_EXTENT);
+}
+
+bool option_seeks_batch(const char *name, size_t length)
+{
+	unsigned kinds = words_of(name, length).kinds;
+
+	return (kinds & W_SEEK) && (kinds & W_BATCH) && (kinds & W_SIZE) &&
+	       !(kinds & W_EVALUATION);
+}
+
+bool option_steps_are_aside(const char *name, size_t length)
+{
+	const char *dot = memrchr(name, '.', length);
+	unsigned section, own;
+
+	if (!dot)
+		return false;
+	section = words_of(name, (size_t)(dot - name)).kinds;
+	own = words_of(dot + 1, length - (size_t)(dot + 1 - name)).kinds;
+	/* max_steps says more of itself than steps does. */
+	return (section & (W_DECOY | W_EVALUATION | W_EXTENT)) ||
+	       (!(own & ~(unsigned)(W_STEP | W_COUNT)) &&
+		(section & (W_THING | W_UNKNOWN)));
 }
 
 bool option_counts_pieces(const char *name, size_t length)

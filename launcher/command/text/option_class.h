@@ -32,6 +32,14 @@ enum option_class option_class_of(const char *name, size_t length);
  * of how long a sample or how wide a model is. */
 bool option_name_is_aside(const char *name, size_t length);
 
+/* sampler.num_steps, data.steps: a count of steps in a section of something
+ * else than the training. */
+bool option_steps_are_aside(const char *name, size_t length);
+
+/* The program is to find the batch size by itself: auto_scale_batch_size,
+ * --search_batch_size. */
+bool option_seeks_batch(const char *name, size_t length);
+
 /* It counts micro-batches, which may be pieces of a batch, and says nothing of
  * accumulation: num_microbatches. */
 bool option_counts_pieces(const char *name, size_t length);
