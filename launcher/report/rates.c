@@ -111,14 +111,14 @@ double rates_spread(const struct trial *trial)
 }
 
 /*
- * A step that the output counts may be a micro-step: then the split with more of
- * them was not as fast as it seems, and is not known to be the faster one.
+ * A step that the output counts may be a micro-step: then the split with more
+ * of them was not as fast as it seems, and is not known to be the faster one.
  */
 static bool is_known(const struct trial *trial, const struct trial *own,
 		     double factor)
 {
-	const struct trial *more = trial->grad_accum > own->grad_accum ? trial
-								       : own;
+	const struct trial *more =
+		trial->grad_accum > own->grad_accum ? trial : own;
 
 	return trial->grad_accum == own->grad_accum ||
 	       !trial_may_count_passes(more) || (factor > 1) == (more == own);
@@ -137,8 +137,7 @@ struct rate_factor rates_against_own(const struct result *result,
 		return rate;
 	speed = rates_samples_per_second(result, trial, accum);
 	base = rates_samples_per_second(result, own, own_accum);
-	if (!(speed > 0) || !(base > 0) ||
-	    !is_known(trial, own, speed / base))
+	if (!(speed > 0) || !(base > 0) || !is_known(trial, own, speed / base))
 		return rate;
 	of_trial = error_of(trial);
 	of_own = error_of(own);

@@ -323,7 +323,8 @@ static const struct trial *timed_trial(const struct plan *plan,
 	const struct trial *trial = plan_view_trial(view, micro);
 
 	if (!trial || !trial_fits(trial) || !(trial->step_seconds > 0) ||
-	    trial_may_count_passes(trial) || trial->grad_accum != plan_final_accum(plan, micro) ||
+	    trial_may_count_passes(trial) ||
+	    trial->grad_accum != plan_final_accum(plan, micro) ||
 	    (view->split_count && !is_split(view, micro)))
 		return NULL;
 	return trial;
