@@ -1152,7 +1152,6 @@ static const struct refusal programs_that_hide_it_rows[] = {
 	  "leave it out" },
 	{ PLAIN("python -m cProfile t.py"), COMMAND_NOT_RECOGNISED,
 	  "leave it out" },
-	{ PLAIN("coverage run t.py"), COMMAND_NOT_RECOGNISED, "leave it out" },
 	{ PLAIN("parallel ./t ::: 1 2"), COMMAND_NOT_RECOGNISED, "itself" },
 };
 
