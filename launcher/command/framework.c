@@ -262,18 +262,23 @@ static bool has_micro_key(const struct command *command)
 	return false;
 }
 
+static bool any_is_there(const struct recognition *r,
+			 const struct strlist *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (option_is(r->command, names->items[i]))
+			return true;
+	return false;
+}
+
 /* Nothing typed or declared is a batch size by the framework's names, and the
  * script's own parser has one by another: it is a program made of it. */
 static bool has_another_batch(const struct recognition *r,
 			      const struct preset_knobs *knobs)
 {
-	const struct strlist *lists[] = { &knobs->micro.names,
-					  &knobs->global.names, NULL };
-
-	for (size_t i = 0; lists[i]; i++)
-		for (size_t k = 0; k < lists[i]->count; k++)
-			if (option_is(r->command, lists[i]->items[k]))
-				return false;
+	if (any_is_there(r, &knobs->micro.names) ||
+	    any_is_there(r, &knobs->global.names))
+		return false;
 	/* What is micro may be a part of its batch. */
 	return names_batch_otherwise(r, &knobs->micro.names,
 				     CLASS_BIT(OPTION_BATCH) |

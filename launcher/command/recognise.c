@@ -112,7 +112,7 @@ static struct named_file *script_of_path(const struct recognition *r,
 		within = file_seen(r, main_path);
 		free(main_path);
 	}
-	return within && within->error != ENOTDIR ? within : file;
+	return within && !within->error ? within : file;
 }
 
 /* The script, or the module, or the package that is started as one, or by a
