@@ -100,7 +100,7 @@ static char *module_of_program(const struct recognition *r)
 		     : NULL;
 }
 
-/* Of a folder Python runs its __main__.py. */
+/* Of a folder Python runs its __main__.py, which it may lack. */
 static struct named_file *script_of_path(const struct recognition *r,
 					 const char *path)
 {
@@ -112,7 +112,7 @@ static struct named_file *script_of_path(const struct recognition *r,
 		within = file_seen(r, main_path);
 		free(main_path);
 	}
-	return within && !within->error ? within : file;
+	return within && within->error != ENOTDIR ? within : file;
 }
 
 /* The script, or the module, or the package that is started as one, or by a

@@ -103,7 +103,7 @@ unlike 'words of memory that are not known: memory is not denied' \
 	"$(wording "$err")" 'memory is not the cause'
 fails 'no such script' '' 'cannot read no-script.py: No such file' \
 	python3 no-script.py "${PROGRAM[@]}"
-fails 'a script that is a folder' '' 'cannot read .*user: ' \
+fails 'a script that is a folder' '' 'cannot read .*user/__main__.py: No such file' \
 	python3 "$HOME" "${PROGRAM[@]}"
 fails 'a script that leads nowhere' '' 'cannot read dangling.py: ' \
 	python3 dangling.py "${PROGRAM[@]}"
