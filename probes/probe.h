@@ -70,8 +70,8 @@ struct probe_confirmation {
 	double update_seconds;
 	/* Up to it a peak of host memory may settle later. */
 	uint64_t settles_above_bytes;
-	/* What the output counts may be micro-steps, of which the optimizer's
-	 * step takes more than those that it counted so far. */
+	/* Steps that are read from the output may be micro-steps: one more than
+	 * are accumulated is waited for, though not for long. */
 	bool counts_may_be_passes;
 	int64_t steps_min; /* never fewer, but for an exit by itself */
 	int64_t ms;        /* enough, counted from the third step */

@@ -144,9 +144,9 @@ static bool output_is_ahead(const struct probe *probe)
 }
 
 /*
- * Nor may its counter be one of steps: where it counts micro-steps, the
- * optimizer makes its first only after all of an accumulation. That is waited
- * for, for a while: it may count steps, which take longer.
+ * What the output counts may be micro-steps. Then the optimizer makes its first
+ * step after all of an accumulation, and one more shows that it was made. They
+ * are waited for up to UPDATE_MS, for they may be whole steps after all.
  */
 static bool output_awaits_update(const struct probe *probe,
 				 const struct lifecycle_facts *facts)

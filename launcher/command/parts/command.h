@@ -83,7 +83,9 @@ struct command_number {
 struct command {
 	const struct strlist *given; /* as the user gave it: the caller's */
 	struct command_view view;
-	struct named_file *script_file; /* that was read; NULL: none */
+	/* The script that was read, of the texts that it was read through;
+	 * NULL: none. */
+	struct named_file *script_file;
 	/* Config files that the arguments name, in their order. */
 	struct command_file *files;
 	size_t file_count;
