@@ -10,6 +10,7 @@
 
 /*
  * --batch-size --grad-accum --steps --step-ms --sample-us
+ * --context-ms                   before the first allocation
  * --fixed-mib --per-sample-kib   memory = fixed + curve(batch size)
  * --curve                        linear: per sample x batch size
  *                                step: of the next multiple of 8
@@ -56,6 +57,7 @@ static const struct row rows[] = {
 	ROW("--per-sample-kib", per_sample_kib, NULL),
 	ROW("--step-ms", step_ms, NULL),
 	ROW("--sample-us", sample_us, NULL),
+	ROW("--context-ms", context_ms, NULL),
 	ROW("--access", access, "dlsym link gpa gpa2"),
 	ROW("--per-thread", per_thread, ""),
 	ROW("--memory", memory,

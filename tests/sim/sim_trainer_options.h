@@ -26,6 +26,7 @@ enum curve { CURVE_LINEAR, CURVE_STEP, CURVE_QUADRATIC, CURVE_DIP };
 struct options {
 	long batch_size, grad_accum, steps, fixed_mib, per_sample_kib;
 	long step_ms, sample_us; /* least duration of a step; of a sample */
+	long context_ms;         /* and of a context that holds nothing */
 	long empty_ms;           /* of giving back what is cached */
 	long access, per_thread, memory, allocator, retry, catch, curve;
 	long expandable, second_context, preallocate;

@@ -300,6 +300,7 @@ int train(struct trainer *trainer)
 	int result;
 
 	train_start(trainer);
+	train_pause(trainer, trainer->options.context_ms * 1000);
 	result = blocks_take(trainer, fixed / 2, BLOCK_WEIGHTS);
 	if (result) {
 		blocks_raise(trainer, false);
