@@ -178,26 +178,49 @@ static enum stop_reason decide_further(struct probe *probe,
 		       : STOP_NONE;
 }
 
+/* What the last look comes to. */
+static struct lifecycle_step judge_look(struct probe *probe)
+{
+	const struct probe_course *course = &probe->course;
+	struct lifecycle_facts facts = probe_watch_facts(probe);
+	struct lifecycle_step step = { .action = LIFECYCLE_GO_ON };
+
+	if (course->decided) {
+		step.reason = decide_further(probe, &facts);
+		if (step.reason != STOP_NONE)
+			step.action = LIFECYCLE_STOP;
+		return step;
+	}
+	step = lifecycle_next(&course->limits, &facts, &probe->readings.peaks);
+	if (step.action == LIFECYCLE_DECIDED &&
+	    (probe_watch_more(probe) || output_is_ahead(probe) ||
+	     output_awaits_update(probe, &facts)))
+		step.action = LIFECYCLE_GO_ON;
+	return step;
+}
+
+static bool rests_on_the_peak(const struct lifecycle_step *step)
+{
+	return step->action == LIFECYCLE_DECIDED ||
+	       (step->action == LIFECYCLE_STOP && step->reason == STOP_ENOUGH);
+}
+
 enum stop_reason probe_decide(struct probe *probe)
 {
-	struct lifecycle_facts facts = probe_watch_facts(probe);
 	struct probe_course *course = &probe->course;
 	struct lifecycle_step step;
 
 	update_limits(probe);
 	if (probe->readings.would_leave)
 		return STOP_CANCELLED;
-	if (course->decided)
-		return decide_further(probe, &facts);
-	step = lifecycle_next(&course->limits, &facts, &probe->readings.peaks);
-	assert(step.action != LIFECYCLE_STOP || step.reason != STOP_NONE);
-	if (step.action == LIFECYCLE_STOP)
-		return step.reason;
-	if (step.action == LIFECYCLE_DECIDED && !probe_watch_more(probe) &&
-	    !output_is_ahead(probe) && !output_awaits_update(probe, &facts)) {
+	step = judge_look(probe);
+	if (rests_on_the_peak(&step) && probe_watch_catches_up(probe))
+		step = judge_look(probe);
+	if (step.action == LIFECYCLE_DECIDED) {
 		course->decided = true;
 		course->by_time = step.by_time;
 		course->state = PROBE_DECIDED;
 	}
-	return STOP_NONE;
+	assert(step.action != LIFECYCLE_STOP || step.reason != STOP_NONE);
+	return step.action == LIFECYCLE_STOP ? step.reason : STOP_NONE;
 }

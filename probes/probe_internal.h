@@ -122,6 +122,8 @@ bool probe_watch_awaits(struct probe *probe);
 /* The same of a probe that is to be decided; looks once more where its peak may
  * become exact so. */
 bool probe_watch_more(struct probe *probe);
+/* Is the peak another than at the last look, for that had put off a reading? */
+bool probe_watch_catches_up(struct probe *probe);
 /* The command is gone: the peak becomes what the kernel's maximum for it says,
  * where that is more. In bytes; 0: not known. */
 void probe_watch_command_ended(struct probe *probe,

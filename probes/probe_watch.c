@@ -117,14 +117,19 @@ static void note_host_reading(struct probe *probe)
 	probe_ahead_note(probe);
 }
 
+static int64_t look_ms(void)
+{
+	return (int64_t)(uv_hrtime() / 1000000);
+}
+
 static void watch_host(struct probe *probe)
 {
 	struct probe_readings *readings = &probe->readings;
 	struct gpu_tree *tree = &probe->gpus.tree;
 
-	host_observer_sample(
-		readings->observer, (int64_t)(uv_hrtime() / 1000000),
-		probe->spec.limits.host_limit_bytes, &readings->own);
+	host_observer_sample(readings->observer, look_ms(),
+			     probe->spec.limits.host_limit_bytes,
+			     &readings->own);
 	note_host_reading(probe);
 	tree->pids = host_observer_pids(readings->observer, &tree->count);
 	if (readings->python.stepping == 1)
@@ -356,6 +361,17 @@ bool probe_watch_more(struct probe *probe)
 {
 	return reports_are_owed(probe) || peak_wants_a_look(probe) ||
 	       refusal_is_open(probe);
+}
+
+bool probe_watch_catches_up(struct probe *probe)
+{
+	struct probe_readings *readings = &probe->readings;
+
+	if (!host_observer_catch_up(readings->observer, look_ms(),
+				    &readings->own))
+		return false;
+	note_host_reading(probe);
+	return true;
 }
 
 void probe_watch_command_ended(struct probe *probe, uint64_t max_resident_bytes)

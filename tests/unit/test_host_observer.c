@@ -682,6 +682,75 @@ static void near_the_limit_safety_comes_first(void **state)
 	finish(&fixture);
 }
 
+/*
+ * Looks at which no exact reading is due: what the same processes take of their
+ * own makes a peak; of what may be shared nothing is claimed until it is caught
+ * up with.
+ */
+static void what_no_reading_was_due_for_is_caught_up(void **state)
+{
+	static const struct {
+		const char *known[3], *hurried[3]; /* a look after each */
+		uint64_t peak_mib, caught_up_mib, ended_mib;
+		bool is_behind;
+	} rows[] = {
+		{ { "anon x 100", "child write 20" },
+		  { "anon y 200" },
+		  .peak_mib = 320,
+		  .caught_up_mib = 320,
+		  .ended_mib = 320,
+		  .is_behind = true },
+		{ { "anon x 100", "child write 20" },
+		  { "anon y 200", "drop y" },
+		  .peak_mib = 320,
+		  .caught_up_mib = 320,
+		  .ended_mib = 320 },
+		{ { "anon x 100" },
+		  { "shared x 200" },
+		  .peak_mib = 100,
+		  .caught_up_mib = 300,
+		  .ended_mib = 300,
+		  .is_behind = true },
+		{ { "anon x 100", "child write 20" },
+		  { "child write 50" },
+		  .peak_mib = 120,
+		  .caught_up_mib = 170,
+		  .ended_mib = 120,
+		  .is_behind = true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(*rows); i++) {
+		size_t row = i / 2;
+		uint64_t expected_mib = rows[row].caught_up_mib;
+		struct fixture fixture;
+
+		start_helper(&fixture);
+		for (size_t k = 0; k < 3 && rows[row].known[k]; k++) {
+			tell(&fixture, rows[row].known[k]);
+			look(&fixture);
+		}
+		for (size_t k = 0; k < 3 && rows[row].hurried[k]; k++) {
+			tell(&fixture, rows[row].hurried[k]);
+			look_now(&fixture, 0);
+		}
+		assert_near(fixture.reading.peak_bytes, rows[row].peak_mib);
+		if (i % 2) {
+			expected_mib = rows[row].ended_mib;
+			host_observer_command_ended(fixture.observer, 0,
+						    &fixture.reading);
+		} else {
+			assert_int_equal(
+				host_observer_catch_up(fixture.observer,
+						       fixture.now_ms,
+						       &fixture.reading),
+				rows[row].is_behind);
+		}
+		assert_near(fixture.reading.peak_bytes, expected_mib);
+		finish(&fixture);
+	}
+}
+
 /* What grew since the last look is in the kernel's maximum, which counts shared
  * pages too. */
 static void a_command_that_ended_had_its_maximum(void **state)
@@ -1145,6 +1214,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(signs_of_life_never_fall),
 		cmocka_unit_test(looking_costs_little),
 		cmocka_unit_test(near_the_limit_safety_comes_first),
+		cmocka_unit_test(what_no_reading_was_due_for_is_caught_up),
 		cmocka_unit_test(a_command_that_ended_had_its_maximum),
 		cmocka_unit_test(a_root_that_is_gone_is_an_error),
 		cmocka_unit_test(a_data_loader_is_counted_once_and_whole),

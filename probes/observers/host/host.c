@@ -26,6 +26,7 @@ struct host_tree {
 	struct pid_list pids;         /* of processes */
 	struct pid_list ever;         /* all that were seen */
 	uint64_t cpu_ticks, io_bytes; /* of all that were seen */
+	uint64_t changes;             /* how many processes have come or gone */
 	struct pid_list found;        /* by the last walk */
 	uint64_t ended_cpu_ticks, ended_io_bytes;
 	int64_t work_next_ms;
@@ -40,6 +41,7 @@ static void retire(struct host_tree *tree, struct host_process *process)
 {
 	tree->ended_cpu_ticks += process->cpu_ticks;
 	tree->ended_io_bytes += process->io_bytes;
+	tree->changes++;
 	host_process_close(process);
 }
 
@@ -63,6 +65,7 @@ static void host_add(struct host_tree *tree, const struct host_process *process)
 {
 	size_t at = tree->count++;
 
+	tree->changes++;
 	if (tree->count > tree->capacity) {
 		tree->capacity = 2 * tree->count;
 		tree->processes = xrealloc(tree->processes, tree->capacity,
@@ -178,6 +181,19 @@ static void host_tree_release(struct host_tree *tree)
 #define EXACT_PART_NEAR_LIMIT 4
 #define EXACT_PART_BELOW_PEAK 200
 
+/* What the cheap readings of one look say. */
+struct bound {
+	uint64_t bytes;  /* the tree holds no more than this */
+	uint64_t anon;   /* of them anonymous, or swapped */
+	bool is_precise; /* and about that: nothing counts twice */
+};
+
+struct exact_reading {
+	uint64_t bytes;
+	struct bound bound; /* of the same look */
+	uint64_t changes;   /* of the tree, until then */
+};
+
 struct host_observer {
 	struct host_tree tree;
 	struct host_origin origin;
@@ -185,17 +201,15 @@ struct host_observer {
 	uint64_t held_bytes; /* of shm, at its last scan */
 	struct host_reading reading;
 	struct host_pace scan, exact;
-	uint64_t verified_bytes; /* bound at the last exact reading */
+	struct exact_reading last;
 	uint64_t discount_bytes; /* by how much that was below its bound */
+	/* Of a look that left what may be a peak unread: by the last exact
+	 * reading, if it was of the same processes; else 0. */
+	bool is_behind;
+	uint64_t likely_bytes;
 	/* The most resident memory of one process, and what of that may be
 	 * file and shared pages. */
 	uint64_t fullest_bytes, fullest_others_bytes;
-};
-
-/* What the cheap readings of one look say. */
-struct bound {
-	uint64_t bytes;  /* the tree holds no more than this */
-	bool is_precise; /* and about that: nothing counts twice */
 };
 
 int host_observer_open(struct host_observer **observer, pid_t root,
@@ -256,6 +270,7 @@ static struct bound bound_of(struct host_observer *observer)
 {
 	struct host_reading *reading = &observer->reading;
 	uint64_t largest = 0;
+	uint64_t anon = 0;
 	uint64_t sum = 0;
 
 	reading->swap_bytes = 0;
@@ -267,6 +282,7 @@ static struct bound bound_of(struct host_observer *observer)
 		if (process->shares_parent)
 			continue;
 		sum += host_status_bytes(status);
+		anon += status->anon + status->swap;
 		largest = bytes_max(largest, status->anon + status->swap);
 		reading->swap_bytes += status->swap;
 		reading->largest_vm_peak_bytes = bytes_max(
@@ -277,6 +293,7 @@ static struct bound bound_of(struct host_observer *observer)
 	assert(largest <= sum);
 	return (struct bound){
 		.bytes = sum + observer->held_bytes,
+		.anon = anon,
 		.is_precise = sum - largest <=
 			      bytes_max(SMALL_BYTES, sum / SMALL_PART),
 	};
@@ -336,10 +353,11 @@ static uint64_t take_exact(struct host_observer *observer,
 	/* Mapped files that became known just now are counted as held. */
 	observer->held_bytes = host_shm_bytes(&observer->shm);
 	sum += observer->held_bytes;
-	observer->verified_bytes = bound->bytes;
+	observer->last =
+		(struct exact_reading){ sum, *bound, observer->tree.changes };
 	observer->discount_bytes = bytes_minus(bound->bytes, sum);
 	host_pace_taken(&observer->exact, now_ms, began_ns);
-	assert(observer->discount_bytes <= observer->verified_bytes);
+	assert(observer->discount_bytes <= bound->bytes);
 	return sum;
 }
 
@@ -362,10 +380,32 @@ static bool wants_exact(const struct host_observer *observer,
 			const struct bound *bound, uint64_t limit_bytes,
 			int64_t now_ms)
 {
-	if (bound->is_precise && bound->bytes <= observer->verified_bytes)
+	if (bound->is_precise && bound->bytes <= observer->last.bound.bytes)
 		return false;
 	return host_pace_is_due(&observer->exact, now_ms,
 				exact_part(observer, bound, limit_bytes));
+}
+
+/*
+ * By the last exact reading. What the same processes took since, of pages that
+ * are not shared memory, is theirs alone and may make a peak; not so of others,
+ * nor of shared memory.
+ */
+static uint64_t estimate(struct host_observer *observer,
+			 const struct bound *bound)
+{
+	const struct exact_reading *last = &observer->last;
+	uint64_t likely = bytes_minus(bound->bytes, observer->discount_bytes);
+	uint64_t most = observer->reading.peak_bytes;
+
+	observer->is_behind = bound->bytes > most;
+	if (observer->exact.was_taken &&
+	    last->changes == observer->tree.changes) {
+		observer->likely_bytes = likely;
+		most = bytes_max(most, bytes_minus(last->bytes + bound->anon,
+						   last->bound.anon));
+	}
+	return bytes_min(likely, most);
 }
 
 static void host_raise_peak(struct host_observer *observer, uint64_t bytes)
@@ -423,15 +463,14 @@ static void host_measure(struct host_observer *observer, uint64_t limit_bytes,
 
 	if (bound.is_precise)
 		observer->discount_bytes = 0;
-	if (wants_exact(observer, &bound, limit_bytes, now_ms))
+	observer->is_behind = bound.bytes > observer->last.bound.bytes;
+	observer->likely_bytes = 0;
+	if (wants_exact(observer, &bound, limit_bytes, now_ms)) {
 		current = take_steady(observer, &bound, now_ms);
-	else if (!bound.is_precise)
-		/* A guess, which may not make a peak. */
-		current = bytes_minus(
-			bound.bytes,
-			bytes_max(observer->discount_bytes,
-				  bytes_minus(bound.bytes,
-					      observer->reading.peak_bytes)));
+		observer->is_behind = false;
+	} else if (!bound.is_precise) {
+		current = estimate(observer, &bound);
+	}
 	observer->reading.current_bytes = current;
 	for (size_t i = 0; i < observer->tree.count; i++) {
 		const struct host_process *process =
@@ -457,6 +496,16 @@ void host_observer_sample(struct host_observer *observer, int64_t now_ms,
 	*reading = observer->reading;
 }
 
+bool host_observer_catch_up(struct host_observer *observer, int64_t now_ms,
+			    struct host_reading *reading)
+{
+	if (!observer->is_behind)
+		return false;
+	observer->exact.was_taken = false;
+	host_observer_sample(observer, now_ms, 0, reading);
+	return true;
+}
+
 void host_observer_command_ended(struct host_observer *observer,
 				 uint64_t max_resident_bytes,
 				 struct host_reading *reading)
@@ -468,7 +517,7 @@ void host_observer_command_ended(struct host_observer *observer,
 
 	if (!was_seen && bytes > observer->reading.peak_bytes)
 		observer->reading.peak_has_files = true;
-	host_raise_peak(observer, bytes);
+	host_raise_peak(observer, bytes_max(bytes, observer->likely_bytes));
 	*reading = observer->reading;
 }
 

@@ -42,6 +42,14 @@ void host_observer_sample(struct host_observer *observer, int64_t now_ms,
 			  uint64_t limit_bytes, struct host_reading *reading);
 
 /*
+ * Before something is decided by the peak. The last look may have put off a
+ * dear reading that could raise it: then this looks once more, and takes it.
+ * False: it did not, and reading is as it was.
+ */
+bool host_observer_catch_up(struct host_observer *observer, int64_t now_ms,
+			    struct host_reading *reading);
+
+/*
  * The command is gone, and may have grown since the last look, or come and gone
  * between two: max_resident_bytes is the kernel's maximum for it and its
  * children (getrusage; 0: not known). It counts file and shared pages too: less

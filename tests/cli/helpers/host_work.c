@@ -82,6 +82,16 @@ static void do_anon(struct work *work, const char *name, size_t bytes)
 	write_pages(work->anon, bytes);
 }
 
+/* Gives back the last anonymous memory. */
+static void do_drop(struct work *work, const char *name, size_t bytes)
+{
+	(void)name;
+	(void)bytes;
+	if (munmap(work->anon, work->anon_bytes) < 0)
+		fail("munmap");
+	work->anon_bytes = 0;
+}
+
 static void do_spike(struct work *work, const char *name, size_t bytes)
 {
 	char *memory = map(bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1,
@@ -279,6 +289,7 @@ static const struct {
 	{ "memfd", do_memfd }, { "unlink", do_unlink }, { "close", do_close },
 	{ "map", do_map },     { "read", do_read },     { "vfork", do_vfork },
 	{ "exec", do_exec },   { "burn", do_burn },     { "forks", do_forks },
+	{ "drop", do_drop },
 };
 
 /* Byte by byte: nothing that follows may be lost over an exec. */
