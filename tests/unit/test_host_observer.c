@@ -687,66 +687,68 @@ static void near_the_limit_safety_comes_first(void **state)
  * own makes a peak; of what may be shared nothing is claimed until it is caught
  * up with.
  */
+static const struct hurry {
+	const char *known[3], *hurried[3]; /* a look after each */
+	uint64_t peak_mib, caught_up_mib, ended_mib;
+	bool is_behind;
+} hurries[] = {
+	{ { "anon x 100", "child write 20" },
+	  { "anon y 200" },
+	  .peak_mib = 320,
+	  .caught_up_mib = 320,
+	  .ended_mib = 320,
+	  .is_behind = true },
+	{ { "anon x 100", "child write 20" },
+	  { "anon y 200", "drop y" },
+	  .peak_mib = 320,
+	  .caught_up_mib = 320,
+	  .ended_mib = 320 },
+	{ { "anon x 100" },
+	  { "shared x 200" },
+	  .peak_mib = 100,
+	  .caught_up_mib = 300,
+	  .ended_mib = 300,
+	  .is_behind = true },
+	{ { "anon x 100", "child write 20" },
+	  { "child write 50" },
+	  .peak_mib = 120,
+	  .caught_up_mib = 170,
+	  .ended_mib = 120,
+	  .is_behind = true },
+};
+
+static void look_in_a_hurry(struct fixture *fixture, const struct hurry *hurry)
+{
+	start_helper(fixture);
+	for (size_t i = 0; i < 3 && hurry->known[i]; i++) {
+		tell(fixture, hurry->known[i]);
+		look(fixture);
+	}
+	for (size_t i = 0; i < 3 && hurry->hurried[i]; i++) {
+		tell(fixture, hurry->hurried[i]);
+		look_now(fixture, 0);
+	}
+	assert_near(fixture->reading.peak_bytes, hurry->peak_mib);
+}
+
 static void what_no_reading_was_due_for_is_caught_up(void **state)
 {
-	static const struct {
-		const char *known[3], *hurried[3]; /* a look after each */
-		uint64_t peak_mib, caught_up_mib, ended_mib;
-		bool is_behind;
-	} rows[] = {
-		{ { "anon x 100", "child write 20" },
-		  { "anon y 200" },
-		  .peak_mib = 320,
-		  .caught_up_mib = 320,
-		  .ended_mib = 320,
-		  .is_behind = true },
-		{ { "anon x 100", "child write 20" },
-		  { "anon y 200", "drop y" },
-		  .peak_mib = 320,
-		  .caught_up_mib = 320,
-		  .ended_mib = 320 },
-		{ { "anon x 100" },
-		  { "shared x 200" },
-		  .peak_mib = 100,
-		  .caught_up_mib = 300,
-		  .ended_mib = 300,
-		  .is_behind = true },
-		{ { "anon x 100", "child write 20" },
-		  { "child write 50" },
-		  .peak_mib = 120,
-		  .caught_up_mib = 170,
-		  .ended_mib = 120,
-		  .is_behind = true },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(*rows); i++) {
-		size_t row = i / 2;
-		uint64_t expected_mib = rows[row].caught_up_mib;
+	for (size_t i = 0; i < sizeof(hurries) / sizeof(*hurries); i++) {
+		const struct hurry *hurry = &hurries[i];
 		struct fixture fixture;
 
-		start_helper(&fixture);
-		for (size_t k = 0; k < 3 && rows[row].known[k]; k++) {
-			tell(&fixture, rows[row].known[k]);
-			look(&fixture);
-		}
-		for (size_t k = 0; k < 3 && rows[row].hurried[k]; k++) {
-			tell(&fixture, rows[row].hurried[k]);
-			look_now(&fixture, 0);
-		}
-		assert_near(fixture.reading.peak_bytes, rows[row].peak_mib);
-		if (i % 2) {
-			expected_mib = rows[row].ended_mib;
-			host_observer_command_ended(fixture.observer, 0,
-						    &fixture.reading);
-		} else {
-			assert_int_equal(
-				host_observer_catch_up(fixture.observer,
-						       fixture.now_ms,
-						       &fixture.reading),
-				rows[row].is_behind);
-		}
-		assert_near(fixture.reading.peak_bytes, expected_mib);
+		look_in_a_hurry(&fixture, hurry);
+		assert_int_equal(host_observer_catch_up(fixture.observer,
+							fixture.now_ms,
+							&fixture.reading),
+				 hurry->is_behind);
+		assert_near(fixture.reading.peak_bytes, hurry->caught_up_mib);
+		finish(&fixture);
+		look_in_a_hurry(&fixture, hurry);
+		host_observer_command_ended(fixture.observer, 0,
+					    &fixture.reading);
+		assert_near(fixture.reading.peak_bytes, hurry->ended_mib);
 		finish(&fixture);
 	}
 }
