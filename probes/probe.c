@@ -351,6 +351,8 @@ static void finish_probe(struct probe *probe)
 	node_ranks_await(&probe->readings.ranks, &probe->readings.channel);
 	probe_collect_evidence(probe);
 	modules_read(&probe->modules, probe->spec.command.scratch);
+	opened_read(&probe->opened, probe->spec.command.scratch,
+		    &probe->spec.began);
 	/* Of several that step, or a rank, no other can be a copy. */
 	if (probe->readings.python.stepping == 1) {
 		imports_read(&probe->imports, probe->spec.command.scratch);
@@ -471,6 +473,7 @@ void probe_free(struct probe *probe)
 	node_ranks_close(&probe->readings.ranks);
 	channel_close(&probe->readings.channel);
 	strlist_release(&probe->modules);
+	strlist_release(&probe->opened);
 	strlist_release(&probe->imports);
 	started_release(&probe->started);
 	free(probe);

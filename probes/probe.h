@@ -112,6 +112,9 @@ struct probe_spec {
 	bool awaits_steps;
 	/* One that is called ends the probe; NULL: none are looked for. */
 	const struct shims *shims;
+	/* When the tuning began, by the wall clock: its commands may have
+	 * written the files that are younger. */
+	struct timespec began;
 };
 
 struct started;
@@ -145,6 +148,8 @@ struct probe_outcome {
 	/* Files it imported that are neither Python's nor a package's; and
 	 * the version files of frameworks and the interpreter. */
 	const struct strlist *modules;
+	/* Files of settings that its Python opened, and did not write. */
+	const struct strlist *opened;
 	/* Python's modules and packages that the command imported, in order,
 	 * where a zygote may do that: one process made steps, which was no rank
 	 * and set no variable before. Else empty. */

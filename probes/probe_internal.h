@@ -104,7 +104,7 @@ struct probe {
 	uint64_t oom_kills_before;
 	/* end is written as it comes, the rest when the probe is over. */
 	struct evidence evidence;
-	struct strlist modules, imports;
+	struct strlist modules, opened, imports;
 	struct started started;
 };
 

@@ -257,6 +257,7 @@ void probe_outcome(struct probe *probe, struct probe_outcome *outcome)
 		.memory_text = probe->output.memory_text,
 		.refused_path = probe->output.refused_path,
 		.modules = &probe->modules,
+		.opened = &probe->opened,
 		.imports = &probe->imports,
 		.started = &probe->started,
 		.launcher_bytes = probe->readings.launcher_bytes,

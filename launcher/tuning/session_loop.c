@@ -235,6 +235,7 @@ int session_loop_open(struct session_loop *loop,
 
 	assert(!loop->lanes[0].probe);
 	loop->setup = setup;
+	(void)clock_gettime(CLOCK_REALTIME, &loop->began);
 	loop->lane_count = 1;
 	loop->lanes[0].doing = "probing";
 	if (result == 0) {

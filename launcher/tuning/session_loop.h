@@ -37,7 +37,8 @@ struct session_loop {
 	size_t open_handles;
 	uv_signal_t signals[SESSION_SIGNALS];
 	uv_timer_t timers[SESSION_TIMERS];
-	int64_t frame; /* of the live line */
+	struct timespec began; /* the tuning, by the wall clock */
+	int64_t frame;         /* of the live line */
 	struct session_under_way lanes[SESSION_LANES_MAX];
 	size_t lane_count; /* of the probe or the round under way */
 	int64_t started;   /* probes of this tuning so far */

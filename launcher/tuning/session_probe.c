@@ -211,6 +211,7 @@ static struct probe_spec make_spec(const struct session *session,
 		.grace_ms = options->times.grace_ms,
 		.awaits_steps = session->awaits_steps,
 		.shims = &setup->shims,
+		.began = session->loop.began,
 		/* Without the hook they are seen less exactly from now on. */
 		.smaller_steps = smaller == STEPS_HOOK && kit->without_hook
 					 ? STEPS_LOG
@@ -270,16 +271,16 @@ static bool session_probe_is_edited(const struct command *command,
 }
 
 /* Every probe's: one may import late what another does not reach. */
-static void note_modules(struct strlist *stamps, const struct strlist *modules,
-			 const struct command *command)
+static void note_files(struct strlist *stamps, const struct strlist *files,
+		       const struct command *command)
 {
-	for (size_t i = 0; modules && i < modules->count; i++) {
+	for (size_t i = 0; files && i < files->count; i++) {
 		struct strlist one = STRLIST_INIT;
 
-		if (session_probe_is_edited(command, modules->items[i]) ||
-		    identity_has_file(command, modules->items[i]))
+		if (session_probe_is_edited(command, files->items[i]) ||
+		    identity_has_file(command, files->items[i]))
 			continue;
-		stamps_add(&one, modules->items[i]);
+		stamps_add(&one, files->items[i]);
 		if (strlist_find(stamps, one.items[0]) == stamps->count)
 			strlist_add(stamps, one.items[0]);
 		strlist_release(&one);
@@ -387,8 +388,10 @@ static void take_outcome(struct session *session, struct session_lane *lane)
 		bytes_max(session->host_peak_bytes,
 			  outcome->evidence.memory.host_peak_bytes);
 	await_end_signal(session, report);
-	note_modules(&session->result->record.stamps, outcome->modules,
-		     &session->given.request->command);
+	note_files(&session->result->record.stamps, outcome->modules,
+		   &session->given.request->command);
+	note_files(&session->result->record.stamps, outcome->opened,
+		   &session->given.request->command);
 	note_round(session, lane, &report->outcome.trial);
 }
 

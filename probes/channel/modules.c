@@ -1,5 +1,5 @@
-/* Reads the modules that a probe's processes imported, as the step hook tells.
- */
+/* Reads which modules a probe's processes imported and which files of settings
+ * they opened, as the step hook tells. */
 /* SPDX-License-Identifier: MIT */
 #include "probes/channel/modules.h"
 
@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Before those that are there more than once are taken out. */
 #define FOUND_MAX 128000
@@ -78,9 +79,10 @@ static void add_once(struct strlist *out, const struct strlist *found)
 	}
 }
 
-void modules_read(struct strlist *out, const char *folder)
+static void paths_read(struct strlist *out, const char *folder,
+		       const char *name)
 {
-	const struct hook_files files = { "modules", MODULES_FILES_MAX,
+	const struct hook_files files = { name, MODULES_FILES_MAX,
 					  MODULES_BYTES_MAX };
 	struct strlist found = STRLIST_INIT;
 	struct entries paths = { &found, is_path, 0 };
@@ -88,6 +90,33 @@ void modules_read(struct strlist *out, const char *folder)
 	hook_files_read(folder, &files, modules_add_entries, &paths);
 	strlist_sort(&found);
 	add_once(out, &found);
+	strlist_release(&found);
+}
+
+void modules_read(struct strlist *out, const char *folder)
+{
+	paths_read(out, folder, "modules");
+}
+
+static bool was_there(const char *path, const struct timespec *started)
+{
+	struct stat info;
+
+	return stat(path, &info) == 0 && S_ISREG(info.st_mode) &&
+	       (info.st_mtim.tv_sec < started->tv_sec ||
+		(info.st_mtim.tv_sec == started->tv_sec &&
+		 info.st_mtim.tv_nsec < started->tv_nsec));
+}
+
+void opened_read(struct strlist *out, const char *folder,
+		 const struct timespec *started)
+{
+	struct strlist found = STRLIST_INIT;
+
+	paths_read(&found, folder, "opened");
+	for (size_t i = 0; i < found.count; i++)
+		if (was_there(found.items[i], started))
+			strlist_add(out, found.items[i]);
 	strlist_release(&found);
 }
 

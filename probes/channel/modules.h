@@ -1,10 +1,12 @@
-/* Reads the modules that a probe's processes imported, as the step hook tells.
- */
+/* Reads which modules a probe's processes imported and which files of settings
+ * they opened, as the step hook tells. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_PROBES_CHANNEL_MODULES_H
 #define AUTOFIT_PROBES_CHANNEL_MODULES_H
 
 #include "base/strlist.h"
+
+#include <time.h>
 
 /*
  * Add the paths of all files folder/modules.<pid> to an empty list: absolute,
@@ -17,6 +19,14 @@
 #define MODULES_PATHS_MAX 8000
 
 void modules_read(struct strlist *out, const char *folder);
+
+/*
+ * The same of the files folder/opened.<pid>, but for what the command may have
+ * written itself: paths that are gone by now, or changed since the probe was
+ * started.
+ */
+void opened_read(struct strlist *out, const char *folder,
+		 const struct timespec *started);
 
 /*
  * Add the names in the file folder/imports.<pid> to an empty list, in their

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: MIT
 """The program trains without PyTorch, so nothing tells of its steps what it has
 imported. A record of it must not answer for what was written since, or for a
-setting that another variable of the environment makes.
+setting that another variable of the environment makes, or that it reads from a
+file that no word of the command names.
 """
 import os
 import sys
@@ -34,6 +35,18 @@ for step in range(1, 9):
     batch = bytearray(b"x") * (args.batch_size * SAMPLE_BYTES)
     print("step %d/8 loss 1.0" % step, flush=True)
 """
+OPENS = """\
+import json, os
+from pathlib import Path
+here = os.path.dirname(os.path.abspath(__file__))
+layers = json.load(open(os.path.join(here, "conf", "net.json")))["layers"]
+rate = Path("rate.toml").read_text()
+with open("dump.json", "w") as dump:
+    dump.write("{}")
+json.load(open("dump.json"))
+for number in range(20):
+    open("data/%d.json" % number).close()
+"""
 PATHS = "import os, sys\nsys.path.insert(0, os.getcwd())\n"
 
 # Name, command, the file that is edited, and how that is told.
@@ -50,6 +63,9 @@ ROWS = (
     ("an import", [PYTHON, "train.py"], "model.py", "model.py changed"),
     ("an import of a package", [PYTHON, "-m", "pkg.train"],
      "pkg/__init__.py", "__init__.py changed"),
+    ("a file that it opens", [PYTHON, "opens.py"], "conf/net.json",
+     "net.json changed"),
+    ("one more", [PYTHON, "opens.py"], "rate.toml", "rate.toml changed"),
 )
 
 
@@ -63,6 +79,11 @@ def project(place):
     place.write("pkg/__init__.py", "")
     place.write("small/config.json", "{}\n")
     place.write("train.jl", TRAIN)
+    place.write("opens.py", OPENS + TRAIN)
+    place.write("conf/net.json", '{"layers": 2}\n')
+    place.write("rate.toml", "rate = 1\n")
+    for number in range(20):
+        place.write("data/%d.json" % number, "{}\n")
     place.write("run", "#!/bin/sh\nexec %s \"$@\"\n" % PYTHON, 0o755)
     place.write("job.sh", "cd sub\n%s train.py %s\n" % (
         PYTHON, "--batch-size ${BS:-4} --grad-accum ${ACC:-4}"))
@@ -88,6 +109,15 @@ def row_is_noticed(place, name, command, edited, says):
     holds(name + ": edited", record_of(place, command).out,
           "record .*: near", says)
     place.write(edited, text)
+
+
+def what_it_writes_is_not_read(place):
+    """Of the program of the row before; of many files of one folder few."""
+    command = [PYTHON, "opens.py"]
+    place.write("dump.json", '{"of": "a run"}\n')
+    for number in range(12, 20):
+        place.write("data/%d.json" % number, "{ }\n")
+    holds("its own file", record_of(place, command).out, "record .*: exact")
 
 
 def an_archive_is_noticed(place):
@@ -127,6 +157,7 @@ with lib.Place("edited") as place:
     project(place)
     for row in ROWS:
         row_is_noticed(place, *row)
+    what_it_writes_is_not_read(place)
     an_archive_is_noticed(place)
     a_variable_is_noticed(place)
     a_folder_without_a_program(place)

@@ -678,10 +678,11 @@ def compared(title, plain, hooked, slots):
 # --- the modules it tells of
 
 
-def modules_of(page, pid):
+def modules_of(page, pid, name="modules"):
     """The paths in modules.<pid>; None: there is no such file."""
     try:
-        with open(os.path.join(page.folder, "modules.%d" % pid), "rb") as file:
+        path = os.path.join(page.folder, "%s.%d" % (name, pid))
+        with open(path, "rb") as file:
             data = file.read()
     except FileNotFoundError:
         return None
@@ -815,6 +816,8 @@ def modules(python):
                 check(title, status in (0, -9) and not out, (status, out))
                 found = modules_of(page, pid)
                 names = set(os.listdir(page.folder))
+                # Sources that were not compiled before: see opened_files().
+                names.discard("opened.%d" % pid)
                 expected = {"channel", "modules.%d" % pid}
                 if late is not None:
                     # By these a zygote is made.
@@ -888,6 +891,66 @@ def many_modules(python):
         found = modules_of(page, pid) or []
         check("many modules: 2000", len(found) == 2000, len(found))
         check("many: torch", os.path.join(FAKE, "torch/__init__.py") in found)
+
+
+OPENED = """
+import io, os, pathlib, sys
+os.chdir(sys.argv[1])
+def touch(name, mode):
+    open(name, mode).close()
+touch("net.yaml", "r")
+touch(os.path.abspath("net.yaml"), "rb")
+pathlib.Path("sub/rate.toml").read_text()
+os.close(os.open(b"bytes.ini", os.O_RDONLY))
+touch("link.json", "r")
+for mode in "wr":
+    touch("own.json", mode)
+touch("state.json", "r+")
+touch("state.json", "r")
+touch("weights.bin", "r")
+touch("lib/site-packages/a.json", "r")
+try:
+    touch("missing.json", "r")
+except OSError:
+    pass
+io.open("net.yaml").close()
+if os.fork() == 0:
+    touch("worker.json", "r")
+    os._exit(0)
+os.wait()
+for number in range(100):
+    touch("data/%d.json" % number, "r")
+with open("a.py") as program:
+    exec(program.read())
+"""
+
+
+def opened_files(python):
+    """
+    Of settings, and only those that were read, each once: the real path. Not
+    before 3.8, and of one folder not many.
+    """
+    code = "import sys; sys.exit(sys.version_info < (3, 8))"
+    is_new = run([python, "-c", code], environment(None, []))[0] == 0
+    read = ["net.yaml", "sub/rate.toml", "bytes.ini", "real.json", "a.py"]
+    title = "opened files, " + python
+    with Page() as page, tempfile.TemporaryDirectory() as folder:
+        for place in ("sub", "data", "lib/site-packages"):
+            os.makedirs(os.path.join(folder, place))
+        for name in read + ["state.json", "worker.json", "weights.bin",
+                            "lib/site-packages/a.json"] + [
+                                "data/%d.json" % n for n in range(100)]:
+            open(os.path.join(folder, name), "w").close()
+        os.symlink("real.json", os.path.join(folder, "link.json"))
+        plain = run([python, "-c", OPENED, folder], environment(None, []))
+        hooked = run([python, "-c", OPENED, folder],
+                     environment(page.path, [HOOK]))
+        check(title + ": ran", plain[:3] == hooked[:3] == (0, "", ""), hooked)
+        found = modules_of(page, hooked[3], "opened") or []
+        real = os.path.realpath(folder) + "/"
+        found = [path[len(real):] for path in found if path.startswith(real)]
+        read[4:4] = ["data/%d.json" % number for number in range(8)]
+        check(title, found == (read if is_new else []), found)
 
 
 # --- the exception that ends a process
@@ -1379,6 +1442,7 @@ def main():
             batches_of_fit(each)
             framework_calls(each)
             modules(each)
+            opened_files(each)
             hostile_places(each)
     paths = [real_path(name) for name in wanted()]
     asked = {each: ask_torch(each) for each in every if each in paths}

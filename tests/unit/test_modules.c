@@ -57,6 +57,32 @@ static void lists_are_joined(void **state)
 	assert_modules("/nonexistent", NULL, 0);
 }
 
+/* Of those that are there; scratch_write makes them now. */
+static void opened_files_are_older_than_the_tuning(void **state)
+{
+	struct timespec before = { 1, 0 }, after = { INT64_C(1) << 40, 0 };
+	struct strlist found = STRLIST_INIT;
+	char path[SCRATCH_PATH_MAX];
+	struct strbuf list = STRBUF_INIT;
+
+	scratch_path(path, *state, "settings.json");
+	assert_int_equal(scratch_write(path, "{}", 2), 0);
+	strbuf_addf(&list, "%s", path);
+	strbuf_addch(&list, '\0');
+	strbuf_add(&list, LIST("/nonexistent/x.json"));
+	strbuf_add(&list, LIST("/dev/null"));
+	strbuf_add(&list, LIST("/usr"));
+	write_list(*state, "opened.7", list.data, list.length);
+	opened_read(&found, *state, &before);
+	assert_int_equal(found.count, 0);
+	opened_read(&found, *state, &after);
+	assert_int_equal(found.count, 1);
+	assert_string_equal(found.items[0], path);
+	assert_modules(*state, NULL, 0);
+	strlist_release(&found);
+	strbuf_release(&list);
+}
+
 static void other_names_are_passed_over(void **state)
 {
 	static const char *const names[] = {
@@ -225,6 +251,7 @@ int main(void)
 #define IN_FOLDER(test)                                                        \
 	cmocka_unit_test_setup_teardown(test, scratch_make, scratch_remove)
 		IN_FOLDER(lists_are_joined),
+		IN_FOLDER(opened_files_are_older_than_the_tuning),
 		IN_FOLDER(other_names_are_passed_over),
 		IN_FOLDER(hostile_paths_are_passed_over),
 		IN_FOLDER(long_lists_are_bounded),

@@ -8,6 +8,7 @@ from autofit_hook.channel import COUNTS_OOMS, HOOK_FAILED, TORCH
 from autofit_hook.keras import Batches
 from autofit_hook.modules import Modules
 from autofit_hook.ooms import count_ooms
+from autofit_hook.opened import Opened
 from autofit_hook.phases import Phases
 from autofit_hook.process import files_folder, own_rank
 from autofit_hook.steps import Counter, hook_classes, hook_global
@@ -27,6 +28,7 @@ class Finder(object):
         self.phases = None
         self.batches = Batches(channel, self.modules)
         self.environment = dict(os.environ)
+        Opened(self.modules).watch()
 
     def find_spec(self, fullname, path=None, target=None):
         if fullname == "torch" and self.environment is not None:

@@ -62,7 +62,7 @@ class Modules(object):
                     return
             spec = spec_found(name, path)
             found = getattr(spec, "has_location", False) and self.own_file(
-                spec.origin, self.foreign
+                spec.origin
             )
             if found and found not in self.noted:
                 self.noted.add(found)
@@ -110,22 +110,23 @@ class Modules(object):
         return once(found)
 
     def local(self, modules, names):
-        foreign = self.foreign_folders()
+        self.foreign = self.foreign_folders()
         found = []
         for name in names:
-            path = self.own_file(file_of(modules.get(name)), foreign)
+            path = self.own_file(file_of(modules.get(name)))
             if path is not None:
                 found.append(path)
         return found
 
-    def own_file(self, path, foreign):
+    def own_file(self, path):
         """The source of a module's file; None: it is not the user's own."""
+        self.foreign = self.foreign or self.foreign_folders()
         # Cheap first: most modules are of the interpreter or a package.
-        if path is None or is_foreign(path, foreign):
+        if path is None or is_foreign(path, self.foreign):
             return None
         path = os.path.abspath(os.path.join(self.start_folder, path))
         path = os.path.realpath(source_of(path))
-        if is_foreign(path, foreign) or not os.path.isfile(path):
+        if is_foreign(path, self.foreign) or not os.path.isfile(path):
             return None
         return path
 

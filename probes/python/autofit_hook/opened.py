@@ -1,0 +1,64 @@
+# The files of settings that this process opens to read them.
+# SPDX-License-Identifier: MIT
+import os
+import sys
+
+from autofit_hook.process import write_more
+
+# In what settings are written. More files of one folder are data.
+ENDINGS = (
+    ".yaml .yml .json .json5 .jsonc .jsonnet .libsonnet .toml .ini .cfg .conf "
+    ".config .gin .hocon .properties .xml .py .env .prototxt .pbtxt .textproto"
+)
+PER_FOLDER = 8
+MAX_PATHS = 64
+WRITES = os.O_WRONLY | os.O_RDWR
+
+
+class Opened(object):
+    """
+    A file that no word of the command names can decide what the training
+    takes. What this process itself has written is none. A copy of it, as
+    workers that load data are, only reads data.
+    """
+
+    def __init__(self, modules):
+        self.modules = modules
+        self.pid = os.getpid()
+        self.endings = tuple(ENDINGS.split())
+        self.known = set()
+        self.folders = {}
+
+    def watch(self):
+        # Since 3.8.
+        if hasattr(sys, "addaudithook"):
+            sys.addaudithook(self.see)
+
+    def see(self, event, values):
+        if event != "open":
+            return
+        try:
+            self.look(*values)
+        except Exception:
+            pass
+
+    def look(self, path, mode, flags):
+        if isinstance(path, bytes):
+            path = os.fsdecode(path)
+        if not isinstance(path, str) or not path.endswith(self.endings):
+            return
+        path = os.path.abspath(path)
+        if path in self.known or len(self.known) == MAX_PATHS:
+            return
+        if flags & WRITES:
+            self.known.add(path)
+            return
+        found = self.modules.own_file(path)
+        folder = os.path.dirname(path)
+        if not found or self.folders.get(folder) == PER_FOLDER:
+            return
+        if self.pid == os.getpid():
+            self.known.add(path)
+            self.folders[folder] = self.folders.get(folder, 0) + 1
+            data = os.fsencode(found) + b"\0"
+            write_more(self.modules.folder, "opened", data)
