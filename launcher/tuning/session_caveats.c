@@ -266,9 +266,11 @@ static void add_spread_caveat(const struct session *session,
 }
 
 /* With another micro-batch some things differ, although E is kept. */
-static void add_split_caveats(const struct command *command,
+static void add_split_caveats(const struct session *session,
 			      struct record *record, const struct trial *trial)
 {
+	const struct command *command = &session->given.request->command;
+
 	strlist_add_all(&record->caveats,
 			(const char *const *)command->caveats.items,
 			command->caveats.count);
@@ -276,6 +278,11 @@ static void add_split_caveats(const struct command *command,
 		strlist_add(&record->caveats, batch_norm);
 	if (trial && trial->compares)
 		strlist_add(&record->caveats, compares);
+	if (trial && trial->steps_source == STEPS_LOG &&
+	    command->batch.grad_accum > 1 && session->plan.takes_fastest)
+		strlist_add(&record->caveats,
+			    "its output may count micro-steps: whether your "
+			    "split is faster is not known");
 }
 
 void session_caveats_add(struct session *session, const struct trial *trial)
@@ -293,7 +300,7 @@ void session_caveats_add(struct session *session, const struct trial *trial)
 		strlist_add(&record->not_exercised,
 			    "training of what is frozen");
 	if (record->batch.micro_batch != command->batch.micro_batch)
-		add_split_caveats(command, record, trial);
+		add_split_caveats(session, record, trial);
 	if (command->open_ranks)
 		strlist_addf(&record->caveats,
 			     "the effective batch is that of %lld %s: %s",

@@ -23,6 +23,9 @@ struct world {
 	int64_t knee;
 };
 
+/* Its steps are those that a log counts. */
+#define STEPS_OF_LOG (-1)
+
 /* Answers one question of the plan as a session would. */
 static struct trial run(const struct plan *plan, const struct world *world,
 			const struct plan_step *step,
@@ -35,10 +38,10 @@ static struct trial run(const struct plan *plan, const struct world *world,
 		.grad_accum = step->probe_accum,
 		.peak_bytes = mib * MIB,
 		.steps = 3,
-		.steps_source = STEPS_HOOK,
+		.steps_source = world->knee < 0 ? STEPS_LOG : STEPS_HOOK,
 	};
 
-	if (world->knee)
+	if (world->knee > 0)
 		trial.step_seconds = (double)step->micro_batch *
 				     (double)step->probe_accum /
 				     (step->micro_batch > world->knee
@@ -635,6 +638,12 @@ static void the_fastest_split_is_taken(void **state)
 		  6 },
 		{ "the own one is no split", { 400, 20, 1100, 0, 8 }, 3, 8, 6 },
 		{ "nothing is timed", { 400, 20, 1100, 0, 0 }, 8, 32, 6 },
+		/* Fewer probes than where others are timed as well. */
+		{ "steps may be micro-steps",
+		  { 400, 20, 1100, 0, STEPS_OF_LOG },
+		  8,
+		  32,
+		  3 },
 	};
 
 	(void)state;

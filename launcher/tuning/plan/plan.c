@@ -346,6 +346,24 @@ static int64_t middle_split(const struct plan_view *view, int64_t own,
 	return found;
 }
 
+/*
+ * Is a run of this split worth its time? Not where the largest shows that no
+ * other that accumulates can be compared with it.
+ */
+static bool can_be_timed(const struct plan *plan, const struct plan_view *view,
+			 int64_t micro, int64_t largest)
+{
+	const struct trial *trial = plan_view_trial(view, micro);
+	const struct trial *ran = plan_view_trial(view, largest);
+
+	if (micro <= 0 || micro >= largest ||
+	    (view->split_count && !is_split(view, micro)) ||
+	    (trial && trial_is_misfit(trial)))
+		return false;
+	return !ran || ran->steps_source != STEPS_LOG ||
+	       plan_final_accum(plan, micro) == 1;
+}
+
 /* More samples than this are taken for the same rate: see report/rates.h. */
 #define SAME_RATE 0.98
 
@@ -364,15 +382,10 @@ static struct plan_step fastest_step(const struct plan *plan,
 	double best = 0;
 
 	assert(largest.action == PLAN_DONE && plan->takes_fastest);
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
-		const struct trial *trial = plan_view_trial(view, wanted[i]);
-
-		if (wanted[i] > 0 && wanted[i] < largest.micro_batch &&
-		    (!view->split_count || is_split(view, wanted[i])) &&
-		    !(trial && trial_is_misfit(trial)) &&
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
+		if (can_be_timed(plan, view, wanted[i], largest.micro_batch) &&
 		    !plan_is_settled(view, wanted[i]))
 			return probe_step(plan, view, wanted[i], true);
-	}
 	for (size_t i = 0; i < view->count; i++) {
 		const struct trial *trial =
 			timed_trial(plan, view, view->trials[i].micro_batch);
