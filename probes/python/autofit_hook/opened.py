@@ -48,17 +48,21 @@ class Opened(object):
         if not isinstance(path, str) or not path.endswith(self.endings):
             return
         path = os.path.abspath(path)
-        if path in self.known or len(self.known) == MAX_PATHS:
+        folder = os.path.dirname(path)
+        count = self.folders.get(folder, 0)
+        if (
+            path in self.known
+            or len(self.known) == MAX_PATHS
+            or count == PER_FOLDER
+            or self.pid != os.getpid()
+        ):
             return
         if flags & WRITES:
             self.known.add(path)
             return
         found = self.modules.own_file(path)
-        folder = os.path.dirname(path)
-        if not found or self.folders.get(folder) == PER_FOLDER:
-            return
-        if self.pid == os.getpid():
+        if found:
             self.known.add(path)
-            self.folders[folder] = self.folders.get(folder, 0) + 1
+            self.folders[folder] = count + 1
             data = os.fsencode(found) + b"\0"
             write_more(self.modules.folder, "opened", data)
