@@ -47,6 +47,22 @@ json.load(open("dump.json"))
 for number in range(20):
     open("data/%d.json" % number).close()
 """
+PACKAGES = """\
+import os, sys
+sys.path.insert(0, os.path.join(os.getcwd(), "lib", "site-packages"))
+import jax
+"""
+EDITABLE = """\
+import importlib.util, os, sys
+class _EditableFinder:
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        if name == "elsewhere":
+            return importlib.util.spec_from_file_location(
+                name, os.path.join(os.getcwd(), "src", "elsewhere.py"))
+sys.meta_path.append(_EditableFinder)
+import elsewhere
+"""
 PATHS = "import os, sys\nsys.path.insert(0, os.getcwd())\n"
 
 # Name, command, the file that is edited, and how that is told.
@@ -65,6 +81,10 @@ ROWS = (
      "pkg/__init__.py", "__init__.py changed"),
     ("a file that it opens", [PYTHON, "opens.py"], "conf/net.json",
      "net.json changed"),
+    ("an editable project", [PYTHON, "editable.py"], "src/elsewhere.py",
+     "elsewhere.py changed"),
+    ("a framework's version", [PYTHON, "packages.py"],
+     "lib/site-packages/jax/version.py", "version.py changed"),
     ("one more", [PYTHON, "opens.py"], "rate.toml", "rate.toml changed"),
 )
 
@@ -79,6 +99,11 @@ def project(place):
     place.write("pkg/__init__.py", "")
     place.write("small/config.json", "{}\n")
     place.write("train.jl", TRAIN)
+    place.write("editable.py", EDITABLE + TRAIN)
+    place.write("src/elsewhere.py", "")
+    place.write("packages.py", PACKAGES + TRAIN)
+    place.write("lib/site-packages/jax/__init__.py", "import jax.version\n")
+    place.write("lib/site-packages/jax/version.py", "version = '0.4'\n")
     place.write("opens.py", OPENS + TRAIN)
     place.write("conf/net.json", '{"layers": 2}\n')
     place.write("rate.toml", "rate = 1\n")

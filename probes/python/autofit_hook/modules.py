@@ -12,6 +12,10 @@ FRAMEWORKS = (
     "torch transformers accelerate deepspeed lightning pytorch_lightning peft "
     "trl bitsandbytes flash_attn xformers apex timm datasets"
 ).split()
+# Python's own, and that of a project that setuptools installed as editable.
+FINDERS = ("PathFinder", "_EditableFinder")
+# Of these nothing publishes the modules.
+OTHERS = "jax jaxlib flax optax keras paddle".split()
 LIBRARIES = (
     "lib/python lib64/python local/lib/python local/lib64/python lib/pypy"
 ).split()
@@ -52,17 +56,22 @@ class Modules(object):
 
     def note(self, name, path):
         """
-        A module that is looked for now, if it is the user's own: nothing may
-        publish all of them, and a probe may be stopped at any time.
+        A module that is looked for now, if it is the user's own, or says a
+        framework's version: nothing may publish all of them, and a probe may be
+        stopped at any time.
         """
         try:
+            parts = name.split(".")
+            says = parts[0] in OTHERS and parts[-1] in VERSION_MODULES
             self.foreign = self.foreign or self.foreign_folders()
             for folder in path or ():
-                if is_foreign(folder, self.foreign):
+                if is_foreign(folder, self.foreign) and not says:
                     return
             spec = spec_found(name, path)
-            found = getattr(spec, "has_location", False) and self.own_file(
-                spec.origin
+            found = getattr(spec, "has_location", False) and (
+                os.path.realpath(spec.origin)
+                if says
+                else self.own_file(spec.origin)
             )
             if found and found not in self.noted:
                 self.noted.add(found)
@@ -169,8 +178,10 @@ def spec_of(module):
 def spec_found(name, path):
     """As Python finds modules in sys.path, and packages theirs."""
     for finder in sys.meta_path:
-        if getattr(finder, "__name__", None) == "PathFinder":
-            return finder.find_spec(name, path)
+        if getattr(finder, "__name__", None) in FINDERS:
+            spec = finder.find_spec(name, path)
+            if spec is not None:
+                return spec
     return None
 
 
