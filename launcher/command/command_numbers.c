@@ -138,6 +138,17 @@ static bool any_may_be_size(const struct command *command)
 	return false;
 }
 
+/* A run may show which config file it opens, and what that says. */
+static bool may_open_config(const struct recognition *r)
+{
+	static const char *const ends[] = { ".yaml", ".yml", ".json", ".toml" };
+
+	for (size_t i = 0; r->text && i < sizeof(ends) / sizeof(*ends); i++)
+		if (strstr(r->text, ends[i]))
+			return true;
+	return false;
+}
+
 enum command_outcome command_numbers_find(struct recognition *r)
 {
 	struct command *command = r->command;
@@ -151,7 +162,8 @@ enum command_outcome command_numbers_find(struct recognition *r)
 	    (command_rows_are_open(command) ||
 	     command->knobs[KNOB_MICRO].form == KNOB_SOURCE))
 		source_literals_visit(r->text, literal_add, command);
-	if (command_rows_are_open(command) && !any_may_be_size(command))
+	if (command_rows_are_open(command) && !any_may_be_size(command) &&
+	    !may_open_config(r))
 		return not_recognised(r, "%s", command->open_words);
 	return COMMAND_OK;
 }

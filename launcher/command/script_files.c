@@ -225,6 +225,10 @@ enum command_outcome script_files_find(struct recognition *r)
 	struct command *command = r->command;
 	struct script_files files = { .r = r };
 
+	if (r->hints->config_file) {
+		script_files_offer(&files, r->hints->config_file, NULL);
+		return COMMAND_OK;
+	}
 	if (command->preset_is_certain && !command->takes_no_options)
 		return default_file_check(r);
 	if (command->preset_is_certain || command->file_count || r->is_open ||

@@ -10,7 +10,7 @@
  * default of an option that is not given, and what the script opens or loads by
  * its name, where these are config files that are there. Adds to command->files
  * with index NO_INDEX. A script that declares a batch size as an option of its
- * own has that.
+ * own has that. Where a probe saw which file is opened, it is that one.
  */
 enum command_outcome script_files_find(struct recognition *r);
 

@@ -109,6 +109,7 @@ static void set_sources(struct request *request)
 		.accum_default = seen->accum_default,
 		.micro_guess = seen->micro_guess,
 		.accum_guess = seen->accum_guess,
+		.config_file = said_or_seen(NULL, seen->config_file),
 		.rows_may_be_seen = seen->micro_guess == GUESS_OPEN,
 	};
 	request->texts.read = request_read_file;

@@ -34,10 +34,15 @@ static const struct {
 		{ "accum_guess", IN_SEEN(accum_guess) } },
   numbers[] = { { "ranks", IN_SEEN(ranks) },
 		{ "micro_default", IN_SEEN(micro_default) },
-		{ "accum_default", IN_SEEN(accum_default) } },
-  names[] = { { "micro_flag", IN_SEEN(micro_flag) },
-	      { "accum_flag", IN_SEEN(accum_flag) },
-	      { "global_flag", IN_SEEN(global_flag) } };
+		{ "accum_default", IN_SEEN(accum_default) } };
+
+static const struct {
+	const char *name;
+	size_t offset, size;
+} texts[] = { { "micro_flag", IN_SEEN(micro_flag), SEEN_NAME_MAX },
+	      { "accum_flag", IN_SEEN(accum_flag), SEEN_NAME_MAX },
+	      { "global_flag", IN_SEEN(global_flag), SEEN_NAME_MAX },
+	      { "config_file", IN_SEEN(config_file), SEEN_PATH_MAX } };
 
 static char *path_of(const struct paths *paths, const char *identity)
 {
@@ -76,14 +81,14 @@ static bool seen_take(struct seen_meaning *seen, const json_t *root)
 		*(enum seen_guess *)((char *)seen + guesses[i].offset) =
 			(enum seen_guess)value;
 	}
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		const char *name =
-			json_string_value(json_object_get(root, names[i].name));
+			json_string_value(json_object_get(root, texts[i].name));
 
-		if (name && strlen(name) >= SEEN_NAME_MAX)
+		if (name && strlen(name) >= texts[i].size)
 			return false;
 		if (name)
-			memcpy((char *)seen + names[i].offset, name,
+			memcpy((char *)seen + texts[i].offset, name,
 			       strlen(name) + 1);
 	}
 	return true;
@@ -152,10 +157,10 @@ int seen_store_write(const struct seen_meaning *seen, const struct paths *paths,
 			json_integer(
 				*(const enum seen_guess *)((const char *)seen +
 							   guesses[i].offset)));
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		(void)json_object_set_new(
-			root, names[i].name,
-			json_string((const char *)seen + names[i].offset));
+			root, texts[i].name,
+			json_string((const char *)seen + texts[i].offset));
 	text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
 	if (!text)
 		result = error_set(err, -EINVAL,

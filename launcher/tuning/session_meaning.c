@@ -4,10 +4,12 @@
 
 #include "base/strbuf.h"
 #include "launcher/options/exitcode.h"
+#include "launcher/request/opened_config.h"
 #include "launcher/tuning/effect/meaning.h"
 #include "launcher/tuning/session_answer.h"
 
 #include <assert.h>
+#include <string.h>
 
 /* What a failure shows: with another value of a guessed number, that it means
  * something else. */
@@ -124,13 +126,33 @@ bool session_meaning_differs(const struct session *session,
 	return says_otherwise(meaning_of(session, &written, trial));
 }
 
-bool session_meaning_ends(struct session *session, const struct trial *trial)
+/* A name in a config file that was opened says more than a value alone. */
+static void take_opened_config(const struct session *session,
+			       const struct trial *trial,
+			       const struct strlist *opened,
+			       struct size_meaning *meaning)
+{
+	struct size_meaning found = { .state = MEANING_OTHER };
+
+	/* Where it was read already, it did not help. */
+	if (command_rows_are_open(&session->given.request->command) &&
+	    opened_config_find(opened, trial->input_rows,
+			       trial->input_rows * trial->seen_accum,
+			       &found.seen) &&
+	    strcmp(found.seen.config_file,
+		   session->given.request->seen.config_file) != 0)
+		*meaning = found;
+}
+
+bool session_meaning_ends(struct session *session, const struct trial *trial,
+			  const struct strlist *opened)
 {
 	const struct command *command = &session->given.request->command;
 	const struct batch written = written_of(session, trial);
 	struct strbuf words = STRBUF_INIT;
 	struct size_meaning meaning = meaning_of(session, &written, trial);
 
+	take_opened_config(session, trial, opened, &meaning);
 	if (!says_otherwise(meaning))
 		return false;
 	assert(!session->result->message && "an end is said once");

@@ -10,9 +10,11 @@
 /*
  * True: the rows and passes that were seen say that a number means something
  * else than it was taken for, or nothing that makes sense, and the session has
- * ended by that. What was seen is in its result, for the next reading.
+ * ended by that. What was seen is in its result, for the next reading. opened:
+ * the config files that the probe was seen to open.
  */
-bool session_meaning_ends(struct session *session, const struct trial *trial);
+bool session_meaning_ends(struct session *session, const struct trial *trial,
+			  const struct strlist *opened);
 
 /* Would it end by what was seen in this trial? */
 bool session_meaning_differs(const struct session *session,

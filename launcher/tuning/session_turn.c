@@ -182,7 +182,7 @@ static enum session_turn after_probe(struct session *session,
 	    session_loop_must_end(&session->loop))
 		return SESSION_END;
 	session->asks_own = false;
-	if (session_meaning_ends(session, trial))
+	if (session_meaning_ends(session, trial, outcome->opened))
 		return SESSION_END;
 	/* A size that nobody asked for may be one that the program refuses. */
 	if (trial->verdict == VERDICT_FAILED && session->effect_check_micro &&

@@ -31,6 +31,8 @@ struct command_hints {
 	 * are not given. */
 	int64_t ranks_seen, micro_default, accum_default;
 	enum seen_guess micro_guess, accum_guess;
+	/* A config file that a probe saw the program open; NULL. */
+	const char *config_file;
 	/* A probe may show the rows of a pass: a batch size that nothing names
 	 * is no end. */
 	bool rows_may_be_seen;

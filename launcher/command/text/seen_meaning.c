@@ -46,6 +46,8 @@ void seen_meaning_add(struct seen_meaning *seen,
 	if (more->accum_guess == GUESS_FAILED && !seen->accum_flag[0])
 		seen->global_flag[0] = '\0';
 	name_add(seen->global_flag, more->global_flag);
+	if (more->config_file[0])
+		memcpy(seen->config_file, more->config_file, SEEN_PATH_MAX);
 	guess_add(&seen->micro_guess, seen->micro_flag, more->micro_guess);
 	guess_add(&seen->accum_guess, seen->accum_flag, more->accum_guess);
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #define SEEN_NAME_MAX 128
+#define SEEN_PATH_MAX 512
 
 /* A number of the command that is taken for a size by its value alone. */
 enum seen_guess {
@@ -35,6 +36,9 @@ struct seen_meaning {
 	/* An option that gives the whole batch of a step; "": none. Where
 	 * accum_guess is made and no accum_flag, it is what was guessed. */
 	char global_flag[SEEN_NAME_MAX];
+	/* A config file that the program opened, and no word names: it says the
+	 * batch size that was seen; "": none. */
+	char config_file[SEEN_PATH_MAX];
 };
 
 /* Another probe saw more; a guess that failed takes back what was built on

@@ -229,6 +229,14 @@ void meaning_add_words(struct strbuf *out, const struct command *command,
 {
 	const struct knob *micro = &command->knobs[KNOB_MICRO];
 
+	if (meaning->seen.config_file[0]) {
+		strbuf_addf(out,
+			    "a pass takes %" PRId64
+			    " rows, and %s, which the command opens, names a "
+			    "batch size of as many",
+			    trial->input_rows, meaning->seen.config_file);
+		return;
+	}
 	if (command_rows_are_open(command)) {
 		add_open_settlement(out, command, &meaning->seen, trial);
 		return;
