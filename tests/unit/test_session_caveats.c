@@ -301,12 +301,67 @@ static void passes_that_differ_are_said(void **state)
 	}
 }
 
+/* A script may take a part of the batch at first, or for good. */
+static void rows_that_are_fewer_are_said(void **state)
+{
+	static const struct {
+		struct trial trial;
+		bool is_said, differ;
+		const char *words[2];
+	} cases[] = {
+		{ { .input_rows = 8 }, false, false, { NULL } },
+		{ { .input_rows = 2 },
+		  false,
+		  true,
+		  { "take 2 rows where micro 8 was written: what as many" } },
+		{ { .input_rows = 2 },
+		  true,
+		  true,
+		  { "take 2 rows where micro 8 was written: the effective" } },
+		/* All passes of a step take what was written. */
+		{ { .input_rows = 2, .seen_accum = 4 },
+		  false,
+		  false,
+		  { NULL } },
+		/* Time before the batch, and samples packed into one row. */
+		{ { .input_rows = 2, .input_columns = 8 },
+		  false,
+		  false,
+		  { NULL } },
+		{ { .input_rows = 1, .input_columns = 64 },
+		  false,
+		  false,
+		  { NULL } },
+		{ { .input_rows = 0 }, false, false, { NULL } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct trial trial = cases[i].trial;
+		struct answered answered;
+		struct command *command = &answered.request.command;
+
+		trial.peak_bytes = 1;
+		trial.coverage = COVERAGE_EXACT;
+		trial.micro_batch = 8;
+		trial.grad_accum = 1;
+		answered_make(&answered, PROBE_HOST, false);
+		command->micro_scope_is_said = cases[i].is_said;
+		session_caveats_add(&answered.session, &trial);
+		assert_caveats(&answered, cases[i].words);
+		assert_int_equal(session_rows_differ(command, &trial),
+				 cases[i].differ);
+		strlist_release(&answered.result.record.caveats);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_probe_came_to_is_not_left_out),
 		cmocka_unit_test(statistics_change_with_the_micro_batch),
 		cmocka_unit_test(passes_that_differ_are_said),
+		cmocka_unit_test(rows_that_are_fewer_are_said),
 		cmocka_unit_test(a_peak_is_said_to_be_what_it_is),
 		cmocka_unit_test(a_check_replaces_what_it_saw_better),
 		cmocka_unit_test(ranks_that_are_open_are_said),
