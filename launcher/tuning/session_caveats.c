@@ -287,6 +287,36 @@ static void add_spread_caveat(const struct session *session,
 		     bytes_format(others, spread->others_peak_bytes));
 }
 
+/* Rows that the last batch of an epoch has less than the others. */
+static int64_t missing_rows(int64_t data_rows, int64_t micro)
+{
+	return (micro - data_rows % micro) % micro;
+}
+
+/* Of few data the last batch is a large part of an epoch, and of its steps. */
+#define SHORT_BATCH_PERCENT 5
+
+static void add_data_caveat(const struct command *command,
+			    struct record *record, const struct trial *trial)
+{
+	int64_t micro = trial->micro_batch;
+	int64_t own = command->batch.micro_batch;
+	int64_t data = trial->data_rows;
+	int64_t missing;
+
+	if (micro < 1 || own < 1 || data < micro || trial->loader_rows != micro)
+		return;
+	missing = missing_rows(data, micro);
+	if (missing <= missing_rows(data, own) ||
+	    missing <= data / 100 * SHORT_BATCH_PERCENT)
+		return;
+	strlist_addf(&record->caveats,
+		     "its data loader has %lld samples: the last batch of an "
+		     "epoch has %lld rows, so that its step has fewer than the "
+		     "effective batch, or the loader leaves them out",
+		     (long long)data, (long long)(micro - missing));
+}
+
 /* With another micro-batch some things differ, although E is kept. */
 static void add_split_caveats(const struct session *session,
 			      struct record *record, const struct trial *trial)
@@ -300,6 +330,8 @@ static void add_split_caveats(const struct session *session,
 		strlist_add(&record->caveats, batch_norm);
 	if (trial && trial->compares)
 		strlist_add(&record->caveats, compares);
+	if (trial)
+		add_data_caveat(command, record, trial);
 	if (trial && trial->steps_source == STEPS_LOG &&
 	    command->batch.grad_accum > 1 && session->plan.takes_fastest)
 		strlist_add(&record->caveats,
