@@ -153,7 +153,7 @@ static void predict(struct session *session, const struct plan_step *step)
 	int64_t micro, most;
 
 	if (plan->mode != PLAN_KEEP || !trial || !trial->steps ||
-	    session_rows_are_more(&session->given.request->command, trial))
+	    session_rows_differ(&session->given.request->command, trial))
 		return;
 	trials = probe_notes_trials(notes);
 	line = memory_line_fit(trials, notes->count);

@@ -197,8 +197,10 @@ static void add_guess_caveat(const struct session *session,
 			     "batch of a step");
 }
 
-bool session_rows_are_more(const struct command *command,
-			   const struct trial *trial)
+/* The data loader gave more rows than were written, on as many ranks as are
+ * known: the size may be set elsewhere. */
+static bool rows_are_more(const struct command *command,
+			  const struct trial *trial)
 {
 	int64_t micro = trial ? trial->micro_batch : 0;
 
@@ -209,12 +211,31 @@ bool session_rows_are_more(const struct command *command,
 		       count_product(micro, command->batch.world_size);
 }
 
-/* Other rows than were written; fewer where the user said that these are the
- * rows of a rank, whatever is seen. */
+/* Its passes took a part of the micro-batch, and all of a step no more: more
+ * may come later. Rows that are time, and one row of packed samples, say
+ * nothing. */
+static bool rows_are_fewer(const struct command *command,
+			   const struct trial *trial)
+{
+	return trial && trial->input_rows > 1 &&
+	       trial->input_rows < trial->micro_batch &&
+	       trial->input_columns != trial->micro_batch &&
+	       command->knobs[KNOB_MICRO].unit == UNIT_PLAIN &&
+	       !trial_step_is_whole(trial);
+}
+
+bool session_rows_differ(const struct command *command,
+			 const struct trial *trial)
+{
+	return rows_are_more(command, trial) || rows_are_fewer(command, trial);
+}
+
+/* Other rows than were written; of a part that the user speaks of the effective
+ * batch is a part, too. */
 static void add_rows_caveat(const struct command *command,
 			    struct record *record, const struct trial *trial)
 {
-	if (session_rows_are_more(command, trial))
+	if (rows_are_more(command, trial))
 		strlist_addf(&record->caveats,
 			     "a data loader gave batches of %lld where micro "
 			     "%lld was written: %s may not be what sets them, "
@@ -222,16 +243,17 @@ static void add_rows_caveat(const struct command *command,
 			     (long long)trial->input_rows,
 			     (long long)trial->micro_batch,
 			     command->knobs[KNOB_MICRO].name);
-	if (!trial || !command->micro_scope_is_said ||
-	    trial->loader_rows != trial->input_rows ||
-	    trial->input_rows >= trial->micro_batch)
-		return;
-	strlist_addf(&record->caveats,
-		     "a pass was seen to take %lld rows where micro %lld was "
-		     "written: the effective batch is that part of what is "
-		     "named here",
-		     (long long)trial->input_rows,
-		     (long long)trial->micro_batch);
+	if (rows_are_fewer(command, trial))
+		strlist_addf(&record->caveats,
+			     "a pass was seen to take %lld rows where micro "
+			     "%lld was written: %s",
+			     (long long)trial->input_rows,
+			     (long long)trial->micro_batch,
+			     command->micro_scope_is_said
+				     ? "the effective batch is that part of "
+				       "what is named here"
+				     : "what as many take was not seen, as "
+				       "where the batch grows with the steps");
 }
 
 /* Less is what ranks differ by that do the same. */
@@ -265,6 +287,36 @@ static void add_spread_caveat(const struct session *session,
 		     bytes_format(others, spread->others_peak_bytes));
 }
 
+/* Rows that the last batch of an epoch has less than the others. */
+static int64_t missing_rows(int64_t data_rows, int64_t micro)
+{
+	return (micro - data_rows % micro) % micro;
+}
+
+/* Of few data the last batch is a large part of an epoch, and of its steps. */
+#define SHORT_BATCH_PERCENT 5
+
+static void add_data_caveat(const struct command *command,
+			    struct record *record, const struct trial *trial)
+{
+	int64_t micro = trial->micro_batch;
+	int64_t own = command->batch.micro_batch;
+	int64_t data = trial->data_rows;
+	int64_t missing;
+
+	if (micro < 1 || own < 1 || data < micro || trial->loader_rows != micro)
+		return;
+	missing = missing_rows(data, micro);
+	if (missing <= missing_rows(data, own) ||
+	    missing <= data / 100 * SHORT_BATCH_PERCENT)
+		return;
+	strlist_addf(&record->caveats,
+		     "its data loader has %lld samples: the last batch of an "
+		     "epoch has %lld rows, so that its step has fewer than the "
+		     "effective batch, or the loader leaves them out",
+		     (long long)data, (long long)(micro - missing));
+}
+
 /* With another micro-batch some things differ, although E is kept. */
 static void add_split_caveats(const struct session *session,
 			      struct record *record, const struct trial *trial)
@@ -278,6 +330,8 @@ static void add_split_caveats(const struct session *session,
 		strlist_add(&record->caveats, batch_norm);
 	if (trial && trial->compares)
 		strlist_add(&record->caveats, compares);
+	if (trial)
+		add_data_caveat(command, record, trial);
 	if (trial && trial->steps_source == STEPS_LOG &&
 	    command->batch.grad_accum > 1 && session->plan.takes_fastest)
 		strlist_add(&record->caveats,

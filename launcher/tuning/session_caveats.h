@@ -9,10 +9,10 @@
  */
 void session_caveats_add(struct session *session, const struct trial *trial);
 
-/* The data loader of a probe gave more rows than were written, on as many ranks
- * as are known: the size may be set elsewhere. trial may be NULL. */
-bool session_rows_are_more(const struct command *command,
-			   const struct trial *trial);
+/* A probe took more rows or fewer than were written: what other sizes take does
+ * not follow from it. trial may be NULL. */
+bool session_rows_differ(const struct command *command,
+			 const struct trial *trial);
 
 /* Those of a near match that its check does not answer itself. */
 void session_caveats_renew(struct session *session, const struct record *older,

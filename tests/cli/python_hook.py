@@ -98,7 +98,8 @@ OOM_CASES = (
 # Of these, after how many looks the inputs still had the same sizes.
 SAME_SIZES = {"positional": 7, "keywords": 7, "nested": 7, "an_object": 7,
               "beside_an_object": 0,
-              "last_batch": 0, "lengths": 0, "accumulated": 7, "one_step": 0}
+              "last_batch": 0, "lengths": 0, "accumulated": 7, "one_step": 0,
+              "left_out": 0, "leaves": 7}
 # Of these, the second dimension of what goes in; of pictures there is none.
 COLUMNS = {"positional": 8, "nested": 8, "an_object": 8, "last_batch": 8,
            "crops": 0, "list_of_pictures": 0}
@@ -143,6 +144,7 @@ ROWS_CASES = (
     ("accumulated", 0, 5),
     ("one_step", 0, 0),
     ("lengths", 0, 5),
+    ("left_out", 0, 5),
     ("heavy", 0, 5),
     ("leaves", 0, 5000),
     ("leaves_twice", 0, 5000),

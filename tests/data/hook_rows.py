@@ -330,6 +330,20 @@ def lengths():
     train(model, lambda: model(torch.ones(ROWS, next(sizes)).long()))
 
 
+def left_out():
+    """Every other step leaves layers out: its pass leaves less."""
+    model = Net(lambda x: x)
+    counts = itertools.cycle([1, 3])
+
+    def call():
+        large = model(batch()).repeat(1, 1 << 16)
+        for _ in range(next(counts)):
+            large = large.sigmoid()
+        return large
+
+    train(model, call)
+
+
 def heavy():
     """32 MiB of parameters, as much of gradients, and twice for Adam."""
     model = nn.Embedding(4096, 2048)

@@ -446,7 +446,9 @@ static const struct row {
 	  { 0 },
 	  "--accum-flag NAME, or write {accum:1} where that number belongs; "
 	  "if these were steps before the training, such as a search for the "
-	  "learning rate, leave them out of probes with --probe-arg" },
+	  "learning rate, leave them out of probes with --probe-arg; if one "
+	  "backward pass takes the losses of all micro-steps, each step holds "
+	  "the memory of all, and no split saves any" },
 	{ "it is always the own one",
 	  source,
 	  "",

@@ -301,12 +301,111 @@ static void passes_that_differ_are_said(void **state)
 	}
 }
 
+/* A script may take a part of the batch at first, or for good. */
+static void rows_that_are_fewer_are_said(void **state)
+{
+	static const struct {
+		struct trial trial;
+		bool is_said, differ;
+		const char *words[2];
+	} cases[] = {
+		{ { .input_rows = 8 }, false, false, { NULL } },
+		{ { .input_rows = 2 },
+		  false,
+		  true,
+		  { "take 2 rows where micro 8 was written: what as many" } },
+		{ { .input_rows = 2 },
+		  true,
+		  true,
+		  { "take 2 rows where micro 8 was written: the effective" } },
+		/* All passes of a step take what was written. */
+		{ { .input_rows = 2, .seen_accum = 4 },
+		  false,
+		  false,
+		  { NULL } },
+		/* Time before the batch, and samples packed into one row. */
+		{ { .input_rows = 2, .input_columns = 8 },
+		  false,
+		  false,
+		  { NULL } },
+		{ { .input_rows = 1, .input_columns = 64 },
+		  false,
+		  false,
+		  { NULL } },
+		{ { .input_rows = 0 }, false, false, { NULL } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct trial trial = cases[i].trial;
+		struct answered answered;
+		struct command *command = &answered.request.command;
+
+		trial.peak_bytes = 1;
+		trial.coverage = COVERAGE_EXACT;
+		trial.micro_batch = 8;
+		trial.grad_accum = 1;
+		answered_make(&answered, PROBE_HOST, false);
+		command->micro_scope_is_said = cases[i].is_said;
+		session_caveats_add(&answered.session, &trial);
+		assert_caveats(&answered, cases[i].words);
+		assert_int_equal(session_rows_differ(command, &trial),
+				 cases[i].differ);
+		strlist_release(&answered.result.record.caveats);
+	}
+}
+
+/* Few data end in a batch that is no whole one. */
+static void a_last_batch_of_few_data_is_said(void **state)
+{
+	static const struct {
+		int64_t micro, loader, data;
+		const char *words[2];
+	} cases[] = {
+		{ 32,
+		  32,
+		  40,
+		  { "40 samples: the last batch of an epoch has 8 "
+		    "rows" } },
+		{ 20, 20, 40, { NULL } },
+		/* Of many data it is a small part; as small was the own. */
+		{ 32, 32, 4008, { NULL } },
+		{ 32, 32, 41, { "has 9 rows" } },
+		{ 16, 16, 41, { NULL } },
+		{ 8, 8, 41, { NULL } },
+		/* It is no loader of micro-batches, or none is known. */
+		{ 32, 8, 40, { NULL } },
+		{ 32, 32, 0, { NULL } },
+		{ 32, 0, 0, { NULL } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct trial trial = { .peak_bytes = 1,
+				       .coverage = COVERAGE_EXACT,
+				       .micro_batch = cases[i].micro,
+				       .grad_accum = 1,
+				       .loader_rows = cases[i].loader,
+				       .data_rows = cases[i].data };
+		struct answered answered;
+
+		answered_make(&answered, PROBE_HOST, false);
+		answered.request.command.batch.micro_batch = 8;
+		answered.result.record.batch.micro_batch = cases[i].micro;
+		session_caveats_add(&answered.session, &trial);
+		assert_caveats(&answered, cases[i].words);
+		strlist_release(&answered.result.record.caveats);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_probe_came_to_is_not_left_out),
 		cmocka_unit_test(statistics_change_with_the_micro_batch),
 		cmocka_unit_test(passes_that_differ_are_said),
+		cmocka_unit_test(rows_that_are_fewer_are_said),
+		cmocka_unit_test(a_last_batch_of_few_data_is_said),
 		cmocka_unit_test(a_peak_is_said_to_be_what_it_is),
 		cmocka_unit_test(a_check_replaces_what_it_saw_better),
 		cmocka_unit_test(ranks_that_are_open_are_said),

@@ -17,7 +17,10 @@ static void add_uncounted(struct strbuf *out, const char *accum, int64_t passes)
 	if (accum && passes == 1)
 		strbuf_adds(out, "; if these were steps before the training, "
 				 "such as a search for the learning rate, "
-				 "leave them out of probes with --probe-arg");
+				 "leave them out of probes with --probe-arg; "
+				 "if one backward pass takes the losses of all "
+				 "micro-steps, each step holds the memory of "
+				 "all, and no split saves any");
 }
 
 /* The whole batch of a step: what was read as the micro-batch, or a number that

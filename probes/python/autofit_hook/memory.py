@@ -21,6 +21,10 @@ BACKWARD_NOISE = 16 << 20
 # so many times the largest parameter.
 PASS_MIN = 2 * BACKWARD_NOISE
 PASS_TIMES = 6
+# What two forward passes leave differs by more than this only where they are
+# not alike; the C library's own count differs by less.
+VARIES_MIN = 2 << 20
+VARIES_SHARE = 0.05
 # Of struct mallinfo2; with less in use the memory is another allocator's.
 MAPPED, IN_USE, FREE = 4, 7, 8
 HEAP_MIN = 1 << 20
@@ -43,15 +47,16 @@ class Rest(object):
     holds free.
     """
 
-    def __init__(self, channel):
+    def __init__(self, channel, on_varying):
         import weakref
 
         self.channel = channel
+        self.on_varying = on_varying
         self.ref = weakref.ref
         self.mallinfo = None
         self.calls = None
         self.parameters = []
-        self.rest = 0
+        self.rest = self.least = 0
         self.backward = self.taken = self.peak_before = 0
 
     def before_first_backward(self):
@@ -129,6 +134,7 @@ class Rest(object):
             if self.calls is None:
                 return
             forward = self.held() - self.rest
+            self.note_varying(forward)
             if (
                 self.backward <= BACKWARD_TIMES * forward + BACKWARD_NOISE
                 and self.channel.enter()
@@ -138,6 +144,17 @@ class Rest(object):
             self.stop()
         except Exception:
             pass
+
+    def note_varying(self, forward):
+        """
+        A step that leaves more than another, as where layers are left out by
+        chance, is not like it, whatever went in.
+        """
+        if forward <= 0:
+            return
+        self.least = min(self.least or forward, forward)
+        if forward - self.least > max(VARIES_MIN, self.least * VARIES_SHARE):
+            self.on_varying()
 
     def held(self):
         """Without the gradients; 0 or less: not known."""

@@ -78,7 +78,8 @@ class Rows(object):
         if skip is not None:
             for function in (
                 (self.on_event, self.look, self.note, self.note_sizes)
-                + (self.stop, arguments_of, is_trained, is_normed, add_sizes)
+                + (self.stop, self.tell_same, arguments_of, is_trained)
+                + (is_normed, add_sizes)
                 + (rows_in, rows_of_items, rows_of_list, is_mapped)
             ):
                 skip(function.__code__)
@@ -138,6 +139,16 @@ class Rows(object):
         if is_told and not is_same and rows == self.rows:
             self.channel.flag(SIZES_DIFFER)
         self.same = self.same + 1 if is_same and self.same >= 0 else -1
+        self.tell_same()
+
+    def differ(self):
+        """Its steps are not alike, though what goes in may be."""
+        self.same = -1
+        if self.channel.enter():
+            self.tell_same()
+
+    def tell_same(self):
+        """Of how many looks more the sizes were those of the first."""
         same = min(max(self.same, 0), COUNT16_MAX)
         self.channel.put32(SAME_SIZES32, self.columns << 16 | same)
 

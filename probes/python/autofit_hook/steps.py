@@ -36,7 +36,7 @@ class Counter(object):
         self.modules = modules
         self.phases = phases
         self.rows = Rows(channel)
-        self.rest = Rest(channel)
+        self.rest = Rest(channel, self.rows.differ)
         self.comparing = Comparing(channel)
         self.passes = Passes(channel)
         self.by_hand = None
