@@ -28,7 +28,8 @@ class Finder(object):
         self.phases = None
         self.batches = Batches(channel, self.modules)
         self.environment = dict(os.environ)
-        Opened(self.modules).watch()
+        self.opened = Opened(self.modules)
+        self.opened.watch()
 
     def find_spec(self, fullname, path=None, target=None):
         if fullname == "torch" and self.environment is not None:
@@ -39,6 +40,7 @@ class Finder(object):
         if fullname:
             self.modules.note(fullname, path)
         try:
+            self.opened.leave_uncompiled()
             self.batches.bind()
         except Exception:
             pass

@@ -4,6 +4,7 @@ import os
 import sys
 
 from autofit_hook.process import write_more
+from autofit_hook.wrapping import leave_uncompiled
 
 # In what settings are written. More files of one folder are data.
 ENDINGS = (
@@ -28,11 +29,16 @@ class Opened(object):
         self.endings = tuple(ENDINGS.split())
         self.known = set()
         self.folders = {}
+        self.is_left = False
 
     def watch(self):
         # Since 3.8.
         if hasattr(sys, "addaudithook"):
             sys.addaudithook(self.see)
+
+    def leave_uncompiled(self):
+        """Python itself calls these, wherever an event is told."""
+        self.is_left = self.is_left or leave_uncompiled((self.see, self.look))
 
     def see(self, event, values):
         if event != "open":

@@ -6,6 +6,7 @@ import sys
 from autofit_hook.channel import (
     BATCH_NORM, COUNT16_MAX, GROUP32, ROWS32, SAME_SIZES32, SIZES_DIFFER,
 )
+from autofit_hook.wrapping import leave_uncompiled
 
 # After these steps it looks at what goes into the model: by then the model is
 # compiled, if it is. One look takes some microseconds.
@@ -46,7 +47,12 @@ class Rows(object):
         if not self.is_over and sys.getprofile() is None:
             if self.on_event is None:
                 self.prepare()
-            self.leave_uncompiled()
+            leave_uncompiled(
+                (self.on_event, self.look, self.note, self.note_sizes)
+                + (self.stop, self.tell_same, arguments_of, is_trained)
+                + (is_normed, add_sizes)
+                + (rows_in, rows_of_items, rows_of_list, is_mapped)
+            )
             sys.setprofile(self.on_event)
 
     def stop(self):
@@ -70,19 +76,6 @@ class Rows(object):
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self.stop)
         self.on_event = on_event
-
-    def leave_uncompiled(self):
-        """What is called below a compiled function, torch compiles as well."""
-        dynamo = sys.modules.get("torch._dynamo.eval_frame")
-        skip = getattr(dynamo, "skip_code", None)
-        if skip is not None:
-            for function in (
-                (self.on_event, self.look, self.note, self.note_sizes)
-                + (self.stop, self.tell_same, arguments_of, is_trained)
-                + (is_normed, add_sizes)
-                + (rows_in, rows_of_items, rows_of_list, is_mapped)
-            ):
-                skip(function.__code__)
 
     def look(self, frame):
         """A module is called; never raises."""

@@ -1,5 +1,6 @@
 # Modules of others and their functions, which the hook wraps.
 # SPDX-License-Identifier: MIT
+import sys
 
 
 def wraps(function, wrapper):
@@ -23,3 +24,17 @@ def is_loading(module):
 
 def never():
     return False
+
+
+def leave_uncompiled(functions):
+    """
+    What is called below a compiled function, torch compiles as well, but for
+    these. False: it cannot compile yet.
+    """
+    dynamo = sys.modules.get("torch._dynamo.eval_frame")
+    skip = getattr(dynamo, "skip_code", None)
+    if skip is None:
+        return False
+    for function in functions:
+        skip(function.__code__)
+    return True
