@@ -26,8 +26,9 @@ struct module_list {
 /* One name, in its spelling of a variable, and how it is shared. */
 struct shared_name {
 	const char *name;
-	const char *text; /* that is looked into: of the script, or a module */
-	unsigned copies;  /* looked for so far */
+	const char *text;  /* that is looked into: of the script, or a module */
+	const char *accum; /* the variable of the accumulation; NULL: none */
+	unsigned copies;   /* looked for so far */
 	enum source_share share;
 	bool divides_by_accum, times_accum;
 	struct module_list users;
@@ -195,7 +196,7 @@ static void shares_in(struct shared_name *shared, const char *text)
 {
 	shared->text = text;
 	shared->copies = 0;
-	source_shares_visit(text, note_share, shared);
+	source_shares_visit_by(text, shared->accum, note_share, shared);
 }
 
 static void shares_of_module(void *context, struct named_file *file,
@@ -260,8 +261,12 @@ bool knob_scope_holds_accum(const struct recognition *r, const char *name)
 
 	/* What a function divides again may be the product, by this name. */
 	return shared.divides_by_accum && !shared.times_accum;
+	const char *accum_name = r->command->knobs[KNOB_ACCUM].name;
+	char accum[NAME_MAX_BYTES];
 }
 
+		.accum = accum_name ? knob_scope_variable(r, accum_name, accum)
+				    : NULL,
 bool knob_scope_is_read(const struct recognition *r, const char *name)
 {
 	char variable[NAME_MAX_BYTES];
@@ -270,6 +275,9 @@ bool knob_scope_is_read(const struct recognition *r, const char *name)
 	return r->text && source_reads(r->text, variable);
 }
 
+	if (shared.share == SHARE_NONE)
+		shares_of_named(r, &shared);
+	shared.accum = NULL;
 bool knob_scope_said(const struct recognition *r, const char *name,
 		     enum knob_scope *scope)
 {
