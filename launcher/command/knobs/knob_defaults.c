@@ -141,6 +141,13 @@ static enum command_outcome from_config(const struct recognition *r,
 }
 
 enum command_outcome knob_set_option_default(struct recognition *r,
+/* The micro-batch then follows from it and the accumulation. */
+static bool has_global(const struct command *command)
+{
+	return command->knobs[KNOB_GLOBAL].value > 0 &&
+	       command->knobs[KNOB_ACCUM].value > 0;
+}
+
 					     enum knob_kind kind,
 					     const struct source_option *option)
 {
@@ -157,7 +164,8 @@ enum command_outcome knob_set_option_default(struct recognition *r,
 	/* A size of 0 is none: the script computes it. */
 	if (kind == KNOB_MICRO && by_class_applies(r) && value < 1 &&
 	    option->kind == SOURCE_INTEGER)
-		return advise_not_found(r);
+		return has_global(r->command) ? COMMAND_OK
+					      : advise_not_found(r);
 	if (option->kind == SOURCE_OTHER || value < 1 ||
 	    (option->kind == SOURCE_WHOLE &&
 	     !preset_knob(r->command->preset, kind)->fraction))
@@ -243,13 +251,6 @@ from_constant(const struct recognition *r, enum knob_kind kind,
 		(long long)constant->value, is_micro ? "MICRO" : "ACCUM",
 		is_micro ? "MICRO" : "ACCUM", is_micro ? "micro" : "accum",
 		(long long)constant->value);
-}
-
-/* The micro-batch then follows from it and the accumulation. */
-static bool has_global(const struct command *command)
-{
-	return command->knobs[KNOB_GLOBAL].value > 0 &&
-	       command->knobs[KNOB_ACCUM].value > 0;
 }
 
 /*
