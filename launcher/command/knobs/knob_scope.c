@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/knobs/knob_scope.h"
 
+#include "base/match.h"
 #include "launcher/command/files/source_shares.h"
 #include "launcher/command/knobs/by_class.h"
 #include "launcher/command/modules/module_files.h"
@@ -228,6 +229,25 @@ static void shares_of_inner(const struct recognition *r,
 		shares_in(shared, strbuf_text(&inner.items[i]->text));
 }
 
+/* "-f exp.py": a Python file that the command names makes the loader. */
+static void shares_of_named(const struct recognition *r,
+			    struct shared_name *shared)
+{
+	const struct strlist *argv = command_argv(r->command);
+
+	for (size_t i = r->command->view.args; i < argv->count; i++) {
+		const char *word = argv->items[i];
+		const char *value = *word == '-' ? strchr(word, '=') : NULL;
+		struct named_file *file;
+
+		if (!text_ends_with(word, ".py"))
+			continue;
+		file = file_seen(r, value ? value + 1 : word);
+		if (file && !file->error)
+			shares_in(shared, strbuf_text(&file->text));
+	}
+}
+
 /* Of one rank and one pass nothing is shared, nor what the script shares. */
 static bool may_be_shared(const struct recognition *r, enum source_share share)
 {
@@ -241,8 +261,12 @@ static struct shared_name shares_of(const struct recognition *r,
 				    const char *name,
 				    char variable[NAME_MAX_BYTES])
 {
+	const char *accum_name = r->command->knobs[KNOB_ACCUM].name;
+	char accum[NAME_MAX_BYTES];
 	struct shared_name shared = {
 		.name = knob_scope_variable(r, name, variable),
+		.accum = accum_name ? knob_scope_variable(r, accum_name, accum)
+				    : NULL,
 	};
 
 	if (r->text)
@@ -251,6 +275,9 @@ static struct shared_name shares_of(const struct recognition *r,
 		module_files_visit(r, shares_of_module, &shared);
 	if (shared.share == SHARE_NONE)
 		shares_of_inner(r, &shared);
+	if (shared.share == SHARE_NONE)
+		shares_of_named(r, &shared);
+	shared.accum = NULL;
 	return shared;
 }
 
@@ -261,12 +288,8 @@ bool knob_scope_holds_accum(const struct recognition *r, const char *name)
 
 	/* What a function divides again may be the product, by this name. */
 	return shared.divides_by_accum && !shared.times_accum;
-	const char *accum_name = r->command->knobs[KNOB_ACCUM].name;
-	char accum[NAME_MAX_BYTES];
 }
 
-		.accum = accum_name ? knob_scope_variable(r, accum_name, accum)
-				    : NULL,
 bool knob_scope_is_read(const struct recognition *r, const char *name)
 {
 	char variable[NAME_MAX_BYTES];
@@ -275,9 +298,6 @@ bool knob_scope_is_read(const struct recognition *r, const char *name)
 	return r->text && source_reads(r->text, variable);
 }
 
-	if (shared.share == SHARE_NONE)
-		shares_of_named(r, &shared);
-	shared.accum = NULL;
 bool knob_scope_said(const struct recognition *r, const char *name,
 		     enum knob_scope *scope)
 {
