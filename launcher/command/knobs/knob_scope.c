@@ -150,6 +150,24 @@ static bool help_says(const char *help, enum knob_scope *scope)
 	return first != NULL;
 }
 
+/* "Effective batch size will be batch_size * accum": it is a factor of that. */
+static bool is_factor_in(const char *help, const char *variable)
+{
+	size_t length = strlen(variable);
+
+	for (const char *at = help; length && (at = strcasestr(at, variable));
+	     at += length) {
+		const char *behind = at + length, *before = at;
+
+		behind += strspn(behind, " ");
+		while (before > help && before[-1] == ' ')
+			before--;
+		if (*behind == '*' || (before > help && before[-1] == '*'))
+			return true;
+	}
+	return false;
+}
+
 /* "--train.batch-size" is batch_size in the script. */
 static const char *variable_of(char name[NAME_MAX_BYTES], const char *option)
 {
@@ -311,7 +329,8 @@ bool knob_scope_said(const struct recognition *r, const char *name,
 						      : SCOPE_NODE;
 		return true;
 	}
-	if (option && option->help && help_says(option->help, scope))
+	if (option && option->help && help_says(option->help, scope) &&
+	    (*scope == SCOPE_RANK || !is_factor_in(option->help, variable)))
 		return true;
 	*scope = SCOPE_RANK;
 	return shared.share == SHARE_TIMES;
