@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/files/pytext.h"
 
+#include "base/alloc.h"
 #include "base/strbuf.h"
 
 #include <assert.h>
@@ -377,4 +378,19 @@ enum source_value pytext_default(struct pytext *cursor, bool in_brackets,
 			return kind;
 		cursor->at++;
 	}
+}
+
+char *pytext_comment(const struct pytext *cursor)
+{
+	struct pytext ahead = *cursor;
+	const char *end;
+
+	pytext_skip_blanks(&ahead, false);
+	if (ahead.at >= ahead.end || *ahead.at != '#')
+		return NULL;
+	end = memchr(ahead.at, '\n', (size_t)(ahead.end - ahead.at));
+	end = end ? end : ahead.end;
+	while (ahead.at < end && strchr("# \t", *ahead.at))
+		ahead.at++;
+	return xstrndup(ahead.at, (size_t)(end - ahead.at));
 }

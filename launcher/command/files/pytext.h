@@ -36,6 +36,9 @@ bool pytext_skip_type(struct pytext *cursor);
  */
 enum source_value pytext_default(struct pytext *cursor, bool in_brackets,
 				 int64_t *value, char **help);
+/* The words behind the "#" that comes next in this line; NULL: there is none.
+ * The caller frees. */
+char *pytext_comment(const struct pytext *cursor);
 /* The strings at the cursor, one after the other, as one. The caller frees. */
 char *pytext_strings(struct pytext *cursor);
 /* The string that is all of the argument at the cursor; NULL: it is none. The

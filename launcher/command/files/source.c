@@ -273,6 +273,8 @@ static void read_constant(const struct pytext *cursor, struct source *source,
 	constant.global = cursor->depth == 0 && word == cursor->line_start;
 	constant.kind = pytext_default(&ahead, cursor->depth > 0,
 				       &constant.value, &constant.help);
+	if (constant.field && !constant.help)
+		constant.help = pytext_comment(&ahead);
 	if (constant.kind != SOURCE_INTEGER && !constant.global) {
 		free(constant.help);
 		return;

@@ -210,18 +210,50 @@ static const char *block_end(const struct count_place *place)
 	}
 }
 
+/* The "if stepping:" behind "stepping = (i + 1) % n == 0", else the line. */
+static struct count_place guard_of(const struct count_place *place)
+{
+	const char *name = place->line + count_indent(place->line);
+	size_t length = 0;
+
+	while (pytext_is_word(name[length]))
+		length++;
+	if (length == 0 || strncmp(name + length, " = ", 3) != 0)
+		return *place;
+	for (const char *line = place->line_end; line < place->block_end;) {
+		const char *at = line + count_indent(line);
+
+		if (strncmp(at, "if ", 3) == 0 &&
+		    strncmp(at + 3, name, length) == 0 &&
+		    !pytext_is_word(at[3 + length])) {
+			struct count_place guard = *place;
+
+			guard.line = line;
+			guard.line_end = line + strcspn(line, "\n");
+			return guard;
+		}
+		line += strcspn(line, "\n");
+		line += *line == '\n';
+	}
+	return *place;
+}
+
 /* Of "if (i + 1) % n == 0:" with a step in it, and no backward pass. */
 static bool guards_step(const struct count_place *place)
 {
-	const char *first = place->line + count_indent(place->line);
-	const char *end, *at = place->line;
+	struct count_place guard;
+	const char *first, *end, *at;
 	bool steps = false;
 
-	if (!ends_in(place->line, end_before(place), "%") ||
-	    !(count_holds(first, place->line_end, "if ")))
+	if (!ends_in(place->line, end_before(place), "%"))
 		return false;
-	end = block_end(place);
-	if (count_holds(place->end, end, "backward("))
+	guard = guard_of(place);
+	at = guard.line;
+	first = at + count_indent(at);
+	if (!count_holds(first, guard.line_end, "if "))
+		return false;
+	end = block_end(&guard);
+	if (count_holds(first, end, "backward("))
 		return false;
 	while (!steps && at < end) {
 		const char *line_end = at + strcspn(at, "\n");

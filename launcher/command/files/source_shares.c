@@ -55,15 +55,29 @@ static size_t operand_length(const char *at, const char *end)
 	return (size_t)(at - start);
 }
 
-/* A name in it that speaks of accumulation. */
-static bool has_accum(const char *at, size_t length)
+/* What is read, and for whom. */
+struct shares {
+	const char *text, *end;
+	const char *accum; /* its variable, whatever its words; NULL */
+	source_share_visit *visit;
+	void *context;
+	unsigned rows_asked;
+};
+
+/* A name in it that speaks of accumulation, or is the one that is known. */
+static bool has_accum(const struct shares *shares, const char *at,
+		      size_t length)
 {
+	size_t known = shares->accum ? strlen(shares->accum) : 0;
+
 	for (size_t i = 0; i < length;) {
 		size_t bytes = 0;
 
 		while (i + bytes < length && pytext_is_word(at[i + bytes]))
 			bytes++;
-		if (bytes && option_class_of(at + i, bytes) == OPTION_ACCUM)
+		if (bytes && ((bytes == known &&
+			       memcmp(at + i, shares->accum, known) == 0) ||
+			      option_class_of(at + i, bytes) == OPTION_ACCUM))
 			return true;
 		i += bytes + 1;
 	}
@@ -158,14 +172,6 @@ static bool is_divisor(const char *text, const char *before)
 	return before > text && (before[-1] == '/' || before[-1] == '*');
 }
 
-/* What is read, and for whom. */
-struct shares {
-	const char *text, *end;
-	source_share_visit *visit;
-	void *context;
-	unsigned rows_asked;
-};
-
 static void times_visit(const struct shares *shares, const char *at,
 			enum source_share share, bool by_accum)
 {
@@ -239,8 +245,9 @@ static const char *operator_visit(struct shares *shares, const char *at)
 		return behind;
 	}
 	/* Most products have no such word at all. */
-	by_accum = (*at != '*' || memmem(behind, operand, "acc", 3)) &&
-		   has_accum(behind, operand);
+	by_accum = (*at != '*' || shares->accum ||
+		    memmem(behind, operand, "acc", 3)) &&
+		   has_accum(shares, behind, operand);
 	if (*at == '/')
 		quotient_visit(shares, at, share, by_accum);
 	else if (share != SHARE_NONE || by_accum)
@@ -289,7 +296,7 @@ static void divisions_visit(const struct shares *shares)
 			continue;
 		operand = operand_length(at + 1, end);
 		quotient_visit(shares, at, ranks_in(at + 1, operand),
-			       has_accum(at + 1, operand));
+			       has_accum(shares, at + 1, operand));
 	}
 }
 
@@ -320,9 +327,16 @@ static void slices_visit(const struct shares *shares)
 void source_shares_visit(const char *text, source_share_visit *visit,
 			 void *context)
 {
+	source_shares_visit_by(text, NULL, visit, context);
+}
+
+void source_shares_visit_by(const char *text, const char *accum,
+			    source_share_visit *visit, void *context)
+{
 	struct shares shares = {
 		.text = text,
 		.end = text + strnlen(text, SOURCE_BYTES_MAX),
+		.accum = accum,
 		.visit = visit,
 		.context = context,
 	};

@@ -32,6 +32,9 @@ typedef void source_share_visit(void *context, const char *name, size_t length,
  * scripts. */
 void source_shares_visit(const char *text, source_share_visit *visit,
 			 void *context);
+/* The same, with the variable of an accumulation that no word says; or NULL. */
+void source_shares_visit_by(const char *text, const char *accum,
+			    source_share_visit *visit, void *context);
 
 /* Is there a line "name = exact_div(args.variable, parts)"? */
 bool source_is_made_of(const char *text, const char *name, size_t length,

@@ -218,6 +218,17 @@ static void candidate_keep(struct candidates *candidates,
 		candidates->items[candidates->count++] = *candidate;
 }
 
+/* "batch_size=64" is a field of that name where the words set fields. */
+static bool sets_field(const struct token *token,
+		       const struct source_option *option)
+{
+	const char *name = option->names.items[0];
+
+	name += strspn(name, "-");
+	return token->name && token->bare &&
+	       name_equal(token->name, token->name_length, name, strlen(name));
+}
+
 /* Options with a default that the command leaves at that. */
 static void collect_defaults(const struct recognition *r, enum knob_kind kind,
 			     struct candidates *candidates)
@@ -231,7 +242,9 @@ static void collect_defaults(const struct recognition *r, enum knob_kind kind,
 		bool is_typed = false;
 
 		for (size_t k = 0; k < candidates->count; k++)
-			is_typed |= candidates->items[k].option == option;
+			is_typed |=
+				candidates->items[k].option == option ||
+				sets_field(&candidates->items[k].token, option);
 		if (is_typed || option->kind != SOURCE_INTEGER ||
 		    option->value < 1 || option->is_switch ||
 		    option_is_knob(r->command, option))

@@ -5,6 +5,7 @@
 #include "launcher/command/knobs/knob_defaults.h"
 
 #include "base/alloc.h"
+#include "launcher/command/files/source_counts.h"
 #include "launcher/command/knobs/advice.h"
 #include "launcher/command/knobs/by_class.h"
 #include "launcher/command/knobs/candidates.h"
@@ -140,6 +141,13 @@ static enum command_outcome from_config(const struct recognition *r,
 			      group ? group : shown);
 }
 
+/* The micro-batch then follows from it and the accumulation. */
+static bool has_global(const struct command *command)
+{
+	return command->knobs[KNOB_GLOBAL].value > 0 &&
+	       command->knobs[KNOB_ACCUM].value > 0;
+}
+
 enum command_outcome knob_set_option_default(struct recognition *r,
 					     enum knob_kind kind,
 					     const struct source_option *option)
@@ -157,7 +165,8 @@ enum command_outcome knob_set_option_default(struct recognition *r,
 	/* A size of 0 is none: the script computes it. */
 	if (kind == KNOB_MICRO && by_class_applies(r) && value < 1 &&
 	    option->kind == SOURCE_INTEGER)
-		return advise_not_found(r);
+		return has_global(r->command) ? COMMAND_OK
+					      : advise_not_found(r);
 	if (option->kind == SOURCE_OTHER || value < 1 ||
 	    (option->kind == SOURCE_WHOLE &&
 	     !preset_knob(r->command->preset, kind)->fraction))
@@ -196,6 +205,17 @@ defaults_from_global(struct recognition *r, enum knob_kind kind,
 	return COMMAND_OK;
 }
 
+/* update_interval = 16, which nothing in the script bears out, is another's. */
+static bool counts_no_passes(const struct recognition *r, enum knob_kind kind,
+			     const struct source_constant *constant)
+{
+	const char *name = constant->name;
+
+	return kind == KNOB_ACCUM && r->text &&
+	       option_class_of(name, strlen(name)) == OPTION_OTHER &&
+	       !source_count_uses(r->text, name);
+}
+
 /* The first line that sets what an option should. */
 static const struct source_constant *constant_find(const struct recognition *r,
 						   enum knob_kind kind)
@@ -218,7 +238,8 @@ static const struct source_constant *constant_find(const struct recognition *r,
 
 			entry += strspn(entry, "-");
 			if (strlen(entry) > 1 &&
-			    name_matches(entry, constant->name, length, true))
+			    name_matches(entry, constant->name, length, true) &&
+			    !counts_no_passes(r, kind, constant))
 				return constant;
 		}
 	}
@@ -243,13 +264,6 @@ from_constant(const struct recognition *r, enum knob_kind kind,
 		(long long)constant->value, is_micro ? "MICRO" : "ACCUM",
 		is_micro ? "MICRO" : "ACCUM", is_micro ? "micro" : "accum",
 		(long long)constant->value);
-}
-
-/* The micro-batch then follows from it and the accumulation. */
-static bool has_global(const struct command *command)
-{
-	return command->knobs[KNOB_GLOBAL].value > 0 &&
-	       command->knobs[KNOB_ACCUM].value > 0;
 }
 
 /*

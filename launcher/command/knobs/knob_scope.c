@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/knobs/knob_scope.h"
 
+#include "base/match.h"
 #include "launcher/command/files/source_shares.h"
 #include "launcher/command/knobs/by_class.h"
 #include "launcher/command/modules/module_files.h"
@@ -26,8 +27,9 @@ struct module_list {
 /* One name, in its spelling of a variable, and how it is shared. */
 struct shared_name {
 	const char *name;
-	const char *text; /* that is looked into: of the script, or a module */
-	unsigned copies;  /* looked for so far */
+	const char *text;  /* that is looked into: of the script, or a module */
+	const char *accum; /* the variable of the accumulation; NULL: none */
+	unsigned copies;   /* looked for so far */
 	enum source_share share;
 	bool divides_by_accum, times_accum;
 	struct module_list users;
@@ -148,6 +150,24 @@ static bool help_says(const char *help, enum knob_scope *scope)
 	return first != NULL;
 }
 
+/* "Effective batch size will be batch_size * accum": it is a factor of that. */
+static bool is_factor_in(const char *help, const char *variable)
+{
+	size_t length = strlen(variable);
+
+	for (const char *at = help; length && (at = strcasestr(at, variable));
+	     at += length) {
+		const char *behind = at + length, *before = at;
+
+		behind += strspn(behind, " ");
+		while (before > help && before[-1] == ' ')
+			before--;
+		if (*behind == '*' || (before > help && before[-1] == '*'))
+			return true;
+	}
+	return false;
+}
+
 /* "--train.batch-size" is batch_size in the script. */
 static const char *variable_of(char name[NAME_MAX_BYTES], const char *option)
 {
@@ -195,7 +215,7 @@ static void shares_in(struct shared_name *shared, const char *text)
 {
 	shared->text = text;
 	shared->copies = 0;
-	source_shares_visit(text, note_share, shared);
+	source_shares_visit_by(text, shared->accum, note_share, shared);
 }
 
 static void shares_of_module(void *context, struct named_file *file,
@@ -227,6 +247,25 @@ static void shares_of_inner(const struct recognition *r,
 		shares_in(shared, strbuf_text(&inner.items[i]->text));
 }
 
+/* "-f exp.py": a Python file that the command names makes the loader. */
+static void shares_of_named(const struct recognition *r,
+			    struct shared_name *shared)
+{
+	const struct strlist *argv = command_argv(r->command);
+
+	for (size_t i = r->command->view.args; i < argv->count; i++) {
+		const char *word = argv->items[i];
+		const char *value = *word == '-' ? strchr(word, '=') : NULL;
+		struct named_file *file;
+
+		if (!text_ends_with(word, ".py"))
+			continue;
+		file = file_seen(r, value ? value + 1 : word);
+		if (file && !file->error)
+			shares_in(shared, strbuf_text(&file->text));
+	}
+}
+
 /* Of one rank and one pass nothing is shared, nor what the script shares. */
 static bool may_be_shared(const struct recognition *r, enum source_share share)
 {
@@ -240,8 +279,12 @@ static struct shared_name shares_of(const struct recognition *r,
 				    const char *name,
 				    char variable[NAME_MAX_BYTES])
 {
+	const char *accum_name = r->command->knobs[KNOB_ACCUM].name;
+	char accum[NAME_MAX_BYTES];
 	struct shared_name shared = {
 		.name = knob_scope_variable(r, name, variable),
+		.accum = accum_name ? knob_scope_variable(r, accum_name, accum)
+				    : NULL,
 	};
 
 	if (r->text)
@@ -250,6 +293,9 @@ static struct shared_name shares_of(const struct recognition *r,
 		module_files_visit(r, shares_of_module, &shared);
 	if (shared.share == SHARE_NONE)
 		shares_of_inner(r, &shared);
+	if (shared.share == SHARE_NONE)
+		shares_of_named(r, &shared);
+	shared.accum = NULL;
 	return shared;
 }
 
@@ -283,7 +329,8 @@ bool knob_scope_said(const struct recognition *r, const char *name,
 						      : SCOPE_NODE;
 		return true;
 	}
-	if (option && option->help && help_says(option->help, scope))
+	if (option && option->help && help_says(option->help, scope) &&
+	    (*scope == SCOPE_RANK || !is_factor_in(option->help, variable)))
 		return true;
 	*scope = SCOPE_RANK;
 	return shared.share == SHARE_TIMES;
