@@ -210,17 +210,21 @@ static const char *block_end(const struct count_place *place)
 	}
 }
 
+/* So many lines behind it stands in training loops. */
+#define GUARD_LINES 40
+
 /* The "if stepping:" behind "stepping = (i + 1) % n == 0", else the line. */
 static struct count_place guard_of(const struct count_place *place)
 {
 	const char *name = place->line + count_indent(place->line);
-	size_t length = 0;
+	size_t length = 0, lines = 0;
 
 	while (pytext_is_word(name[length]))
 		length++;
 	if (length == 0 || strncmp(name + length, " = ", 3) != 0)
 		return *place;
-	for (const char *line = place->line_end; line < place->block_end;) {
+	for (const char *line = place->line_end;
+	     line < place->block_end && lines < GUARD_LINES; lines++) {
 		const char *at = line + count_indent(line);
 
 		if (strncmp(at, "if ", 3) == 0 &&
