@@ -308,7 +308,7 @@ static void add_data_caveat(const struct command *command,
 		return;
 	missing = missing_rows(data, micro);
 	if (missing <= missing_rows(data, own) ||
-	    missing <= data / 100 * SHORT_BATCH_PERCENT)
+	    (double)missing * 100 <= (double)data * SHORT_BATCH_PERCENT)
 		return;
 	strlist_addf(&record->caveats,
 		     "its data loader has %lld samples: the last batch of an "

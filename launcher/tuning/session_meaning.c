@@ -136,9 +136,10 @@ static void take_opened_config(const struct session *session,
 
 	/* Where it was read already, it did not help. */
 	if (command_rows_are_open(&session->given.request->command) &&
-	    opened_config_find(opened, trial->input_rows,
-			       trial->input_rows * trial->seen_accum,
-			       &found.seen) &&
+	    opened_config_find(
+		    opened, trial->input_rows,
+		    count_product(trial->input_rows, trial->seen_accum),
+		    &found.seen) &&
 	    strcmp(found.seen.config_file,
 		   session->given.request->seen.config_file) != 0)
 		*meaning = found;
