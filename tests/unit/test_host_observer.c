@@ -688,7 +688,7 @@ static void near_the_limit_safety_comes_first(void **state)
  * up with.
  */
 static const struct hurry {
-	const char *known[3], *hurried[3]; /* a look after each */
+	const char *known[3], *hurried[3];
 	uint64_t peak_mib, caught_up_mib, ended_mib;
 	bool is_behind;
 } hurries[] = {
@@ -717,17 +717,22 @@ static const struct hurry {
 	  .is_behind = true },
 };
 
+/* A look after each; ms: how long after the look before. */
+static void tell_all(struct fixture *fixture, const char *const steps[3],
+		     int64_t ms)
+{
+	for (size_t i = 0; i < 3 && steps[i]; i++) {
+		tell(fixture, steps[i]);
+		fixture->now_ms += ms;
+		look_now(fixture, 0);
+	}
+}
+
 static void look_in_a_hurry(struct fixture *fixture, const struct hurry *hurry)
 {
 	start_helper(fixture);
-	for (size_t i = 0; i < 3 && hurry->known[i]; i++) {
-		tell(fixture, hurry->known[i]);
-		look(fixture);
-	}
-	for (size_t i = 0; i < 3 && hurry->hurried[i]; i++) {
-		tell(fixture, hurry->hurried[i]);
-		look_now(fixture, 0);
-	}
+	tell_all(fixture, hurry->known, LOOK_MS);
+	tell_all(fixture, hurry->hurried, 0);
 	assert_near(fixture->reading.peak_bytes, hurry->peak_mib);
 }
 

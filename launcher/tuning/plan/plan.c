@@ -3,11 +3,11 @@
 #include "launcher/tuning/plan/plan.h"
 
 #include "base/alloc.h"
+#include "launcher/tuning/plan/plan_fastest.h"
 #include "launcher/tuning/plan/plan_view.h"
 #include "search/findings.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 
 /* Probes need not accumulate more: memory is the same from two on. */
@@ -53,13 +53,6 @@ static struct plan_step probe_step(const struct plan *plan,
 	if (may_be_answer || step.is_confirmation)
 		step.probe_accum = step.final_accum;
 	return step;
-}
-
-static bool plan_is_settled(const struct plan_view *view, int64_t micro)
-{
-	const struct trial *trial = plan_view_trial(view, micro);
-
-	return trial && trial_fits(trial) && trial_is_confirmed(trial);
 }
 
 /* Inputs of other lengths, or steps that take more than others. */
@@ -112,7 +105,7 @@ static struct plan_step search_step(const struct plan *plan,
 			plan, view, answer.micro_batch,
 			may_be_answer(plan, view, problem, answer.micro_batch));
 	else if (answer.state == SEARCH_DONE &&
-		 !plan_is_settled(view, answer.micro_batch))
+		 !plan_view_is_settled(view, answer.micro_batch))
 		step = probe_step(plan, view, answer.micro_batch, true);
 	else if (answer.state == SEARCH_DONE)
 		step = (struct plan_step){
@@ -149,14 +142,6 @@ static struct plan_step advice_step(const struct plan *plan,
 	return nothing;
 }
 
-static bool is_split(const struct plan_view *view, int64_t micro)
-{
-	for (size_t i = 0; i < view->split_count; i++)
-		if (view->splits[i] == micro)
-			return true;
-	return false;
-}
-
 /* What fits and is no exact split cannot be the answer. */
 static void drop_other_fits(struct plan_view *view, const struct plan_view *all)
 {
@@ -165,7 +150,7 @@ static void drop_other_fits(struct plan_view *view, const struct plan_view *all)
 	view->count = 0;
 	for (size_t i = 0; i < all->count; i++)
 		if (!trial_fits(&all->trials[i]) ||
-		    is_split(all, all->trials[i].micro_batch))
+		    plan_view_has_split(all, all->trials[i].micro_batch))
 			view->trials[view->count++] = all->trials[i];
 }
 
@@ -267,7 +252,7 @@ static struct plan_step split_step(const struct plan *plan,
 		if (micro > largest.micro_batch ||
 		    (trial && trial_is_misfit(trial)))
 			continue;
-		if (!plan_is_settled(view, micro)) {
+		if (!plan_view_is_settled(view, micro)) {
 			step = probe_step(plan, view, micro, true);
 			step.smallest_misfit = largest.smallest_misfit;
 			step.misfit_by = largest.misfit_by;
@@ -315,94 +300,17 @@ static struct plan_step next_step_of(const struct plan *plan,
 	return plan->mode == PLAN_LARGEST ? split_step(plan, view, step) : step;
 }
 
-/* It may be the answer, and ran as that would. */
-static const struct trial *timed_trial(const struct plan *plan,
-				       const struct plan_view *view,
-				       int64_t micro)
-{
-	const struct trial *trial = plan_view_trial(view, micro);
-
-	if (!trial || !trial_fits(trial) || !(trial->step_seconds > 0) ||
-	    trial_may_count_passes(trial) ||
-	    trial->grad_accum != plan_final_accum(plan, micro) ||
-	    (view->split_count && !is_split(view, micro)))
-		return NULL;
-	return trial;
-}
-
-/* Of the splits between the own one and the largest the middle, or 0. */
-static int64_t middle_split(const struct plan_view *view, int64_t own,
-			    int64_t largest)
-{
-	double middle = sqrt((double)own * (double)largest);
-	int64_t found = 0;
-
-	assert(own >= 1 && largest >= 1);
-	for (size_t i = 0; i < view->split_count; i++)
-		if (view->splits[i] > own && view->splits[i] < largest &&
-		    (!found || fabs((double)view->splits[i] - middle) <
-				       fabs((double)found - middle)))
-			found = view->splits[i];
-	return found;
-}
-
-/*
- * Is a run of this split worth its time? Not where the largest shows that no
- * other that accumulates can be compared with it.
- */
-static bool can_be_timed(const struct plan *plan, const struct plan_view *view,
-			 int64_t micro, int64_t largest)
-{
-	const struct trial *trial = plan_view_trial(view, micro);
-	const struct trial *ran = plan_view_trial(view, largest);
-
-	if (micro <= 0 || micro >= largest ||
-	    (view->split_count && !is_split(view, micro)) ||
-	    (trial && trial_is_misfit(trial)))
-		return false;
-	return !ran || ran->steps_source != STEPS_LOG ||
-	       plan_final_accum(plan, micro) == 1;
-}
-
-/* More samples than this are taken for the same rate: see report/rates.h. */
-#define SAME_RATE 0.98
-
-/*
- * The knee of the rate: the smallest size that trains as fast as any. Sizes
- * that are to be compared run in full, as a confirmation does.
- */
+/* Sizes that are to be compared run in full, as a confirmation does. */
 static struct plan_step fastest_step(const struct plan *plan,
 				     const struct plan_view *view,
 				     struct plan_step largest)
 {
-	int64_t own = plan->own_micro;
-	const int64_t wanted[] = {
-		own, own > 0 ? middle_split(view, own, largest.micro_batch) : 0
-	};
-	double best = 0;
+	int64_t untimed = plan_fastest_untimed(plan, view, largest.micro_batch);
 
 	assert(largest.action == PLAN_DONE && plan->takes_fastest);
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
-		if (can_be_timed(plan, view, wanted[i], largest.micro_batch) &&
-		    !plan_is_settled(view, wanted[i]))
-			return probe_step(plan, view, wanted[i], true);
-	for (size_t i = 0; i < view->count; i++) {
-		const struct trial *trial =
-			timed_trial(plan, view, view->trials[i].micro_batch);
-
-		if (trial && trial_is_confirmed(trial) &&
-		    trial_rate(trial) > best)
-			best = trial_rate(trial);
-	}
-	for (size_t i = 0; best > 0 && i < view->count; i++) {
-		const struct trial *trial =
-			timed_trial(plan, view, view->trials[i].micro_batch);
-
-		if (trial && trial_is_confirmed(trial) &&
-		    trial_rate(trial) >= SAME_RATE * best &&
-		    trial->micro_batch < largest.micro_batch)
-			largest.micro_batch = trial->micro_batch;
-	}
+	if (untimed)
+		return probe_step(plan, view, untimed, true);
+	largest.micro_batch = plan_fastest(plan, view, largest.micro_batch);
 	largest.final_accum = plan_final_accum(plan, largest.micro_batch);
 	return largest;
 }
@@ -435,11 +343,11 @@ struct plan_step plan_next(const struct plan *plan, const struct trial *trials,
 	assert(step.action != PLAN_PROBE ||
 	       (step.probe_accum >= 1 && step.probe_accum <= step.final_accum));
 	assert(step.action != PLAN_DONE ||
-	       plan_is_settled(view, step.micro_batch));
+	       plan_view_is_settled(view, step.micro_batch));
 	assert(step.action != PLAN_DONE || !step.smallest_misfit ||
 	       step.micro_batch < step.smallest_misfit);
 	assert(step.action != PLAN_DONE || plan->mode != PLAN_KEEP ||
-	       is_split(view, step.micro_batch));
+	       plan_view_has_split(view, step.micro_batch));
 	free(view);
 	return step;
 }

@@ -337,3 +337,18 @@ int64_t plan_split_at_most(const struct plan *plan, int64_t micro_batch)
 	free(view);
 	return found;
 }
+
+bool plan_view_is_settled(const struct plan_view *view, int64_t micro)
+{
+	const struct trial *trial = plan_view_trial(view, micro);
+
+	return trial && trial_fits(trial) && trial_is_confirmed(trial);
+}
+
+bool plan_view_has_split(const struct plan_view *view, int64_t micro)
+{
+	for (size_t i = 0; i < view->split_count; i++)
+		if (view->splits[i] == micro)
+			return true;
+	return false;
+}

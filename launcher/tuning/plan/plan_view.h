@@ -50,5 +50,9 @@ int64_t plan_view_max_micro(const struct plan *plan, const struct trial *trials,
 /* The last trial of this size; NULL: none. */
 const struct trial *plan_view_trial(const struct plan_view *view,
 				    int64_t micro);
+/* Did it fit, confirmed? */
+bool plan_view_is_settled(const struct plan_view *view, int64_t micro);
+/* Is it one of the exact splits? */
+bool plan_view_has_split(const struct plan_view *view, int64_t micro);
 
 #endif
